@@ -1,0 +1,107 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Helpers for guest tests; source it first:  . "$ROOT/tests/vm/lib.sh"
+# The runner gives ROOT (also the current directory), RESULTS, KERNEL, MODE and a PATH with build/bin and
+# tests/vm/tools. Exit status: 0 passed, 77 skipped (the last line says why), anything else failed.
+
+set -u
+CHECKS=0
+
+fail() {
+	echo "FAIL: $*"
+	exit 1
+}
+
+skip() {
+	echo "SKIP: $*"
+	exit 77
+}
+
+# need CMD...: a missing program is a failure, because a test that skips itself proves nothing.
+need() {
+	local cmd
+	for cmd; do
+		command -v "$cmd" > /dev/null || fail "the program $cmd is missing (build it, or install its package)"
+	done
+}
+
+# wait_for CONDITION SECONDS [WHAT]: evaluate a shell condition until it holds.
+wait_for() {
+	local end=$((SECONDS + $2))
+	until eval "$1" > /dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || fail "not within $2 s: ${3:-$1}"
+		sleep .1
+	done
+}
+
+# check NAME CMD...: run a command that has to succeed.
+check() {
+	local name=$1
+	shift
+	"$@" || fail "$name (status $?: $*)"
+	CHECKS=$((CHECKS + 1))
+	echo "ok: $name"
+}
+
+# check_fails NAME CMD...: run a command that has to fail, but not by a signal.
+check_fails() {
+	local name=$1 status
+	shift
+	"$@"
+	status=$?
+	[ $status -ne 0 ] || fail "$name (succeeded: $*)"
+	[ $status -lt 126 ] || fail "$name (status $status: $*)"
+	CHECKS=$((CHECKS + 1))
+	echo "ok: $name"
+}
+
+# same NAME EXPECTED FOUND
+same() {
+	[ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
+	CHECKS=$((CHECKS + 1))
+	echo "ok: $1"
+}
+
+# add_ueid ID: by the project's own tool if it is built, else by an independent helper.
+add_ueid() {
+	if command -v smcctl > /dev/null; then
+		smcctl ueid add "$1" || fail "smcctl ueid add $1"
+	else
+		ueid.py add "$1" || fail "ueid.py add $1"
+	fi
+}
+
+# load_smc: the module is part of the contract, and takes its identity from the host name set before.
+load_smc() {
+	modprobe -a smc smc_diag || fail "cannot load smc"
+	ip link set lo up
+}
+
+# rxe_on_lo: SMC-R over soft-RoCE on the loopback device. It works there, and not on a dummy or veth device,
+# because the MAC of lo really is zero.
+rxe_on_lo() {
+	need rdma modprobe ip
+	load_smc
+	modprobe -a ib_uverbs rdma_rxe || fail "cannot load rdma_rxe"
+	rdma link add rxe_lo type rxe netdev lo || fail "cannot make a soft-RoCE device on lo"
+	wait_for 'grep -q 7f00:0001 /sys/class/infiniband/rxe_lo/ports/1/gids/*' 20 "a GID of 127.0.0.1 at rxe_lo"
+}
+
+# Background servers: started ones are listed here and ended by pid.
+STARTED=()
+end_started() {
+	local pid
+	for pid in "${STARTED[@]:-}"; do
+		[ -z "$pid" ] || kill "$pid" 2> /dev/null
+	done
+}
+trap end_started EXIT
+
+# start LOG CMD...: run in the background, output to $RESULTS/LOG; the pid is in $PID.
+start() {
+	local log=$1
+	shift
+	"$@" > "$RESULTS/$log" 2>&1 &
+	PID=$!
+	STARTED+=("$PID")
+}
