@@ -105,3 +105,35 @@ start() {
 	PID=$!
 	STARTED+=("$PID")
 }
+
+# traffic_over TRANSPORT SOCKET-OPTION PORT: two echoed connections of known sizes, looked at while they are open.
+# The sockets' records are left in $RESULTS/sockets.json.
+traffic_over() {
+	local sizes=1000x10,16384x5,200000 bytes=291920 conns=2 server client go=$RESULTS/go.$3
+	start "server.$3.log" smctraffic server "$2" --echo --count $conns --port "$3" --deadline 60
+	server=$PID
+	wait_for "grep -q listening '$RESULTS/server.$3.log'" 10 "the server listens"
+	start "client.$3.log" smctraffic client "$2" --echo --count $conns --port "$3" --sizes $sizes --hold-file "$go" \
+		--deadline 60
+	client=$PID
+	wait_for "grep -q holding '$RESULTS/client.$3.log' || ! kill -0 $client" 60 "the client has sent all"
+	if ! smcdiag.py --port "$3" --expect "$1" --count $conns > "$RESULTS/sockets.json"; then
+		cat "$RESULTS/sockets.json" "$RESULTS/server.$3.log" "$RESULTS/client.$3.log"
+		fail "$conns connections over $1 ($2)"
+	fi
+	touch "$go"
+	wait $client || fail "the client failed: $(tail -n 1 "$RESULTS/client.$3.log")"
+	wait $server || fail "the server failed: $(tail -n 1 "$RESULTS/server.$3.log")"
+	same "client, $1 ($2)" "$((bytes * conns)) $((bytes * conns))" \
+		"$(json "$RESULTS/client.$3.log" sent_bytes recv_bytes)"
+	same "server, $1 ($2)" "$((bytes * conns)) $((bytes * conns))" \
+		"$(json "$RESULTS/server.$3.log" sent_bytes recv_bytes)"
+}
+
+# json FILE KEY...: values of the JSON object in the line of FILE that starts with a brace.
+json() {
+	python3 -c '
+import json, sys
+line = [l for l in open(sys.argv[1]) if l.startswith("{")][-1]
+print(*(json.loads(line)[key] for key in sys.argv[2:]))' "$@"
+}
