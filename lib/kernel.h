@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel.h - all that can be asked of and told to net/smc in one network namespace. The one place where the kernel is
+ * spoken to; includers see no netlink.
+ *
+ * Every function returns 0 or -errno and, on failure, says in *e what was being done to what. A kernel without the feature
+ * gives -EOPNOTSUPP, a kernel without SMC (module not loaded) -ENOPROTOOPT; never zeros.
+ */
+#pragma once
+
+#include "knobs.h"
+#include "metrics.h"
+#include "nouns.h"
+#include "transport.h"
+
+struct kernel;
+
+/* Takes over the transport (on failure too). netns is for messages: "" is the initial or own one. */
+int kernel_new(struct transport t, const char *netns, struct kernel **ret);
+struct kernel *kernel_free(struct kernel *k);
+static inline void kernel_freep(struct kernel **k)
+{
+	*k = kernel_free(*k);
+}
+#define CLEANUP_KERNEL CLEANUP(kernel_freep)
+const char *kernel_netns(const struct kernel *k);
+/* Netlink requests that failed since the start, by bus: for smcd_netlink_errors_total. */
+uint64_t kernel_nl_errors(const struct kernel *k, enum bus bus);
+
+struct features {
+	bool smc;    /* the family SMC_GEN_NETLINK is there: the module is loaded */
+	bool pnetid; /* the family SMC_PNETID */
+	bool sysctl; /* at least one file under net/smc */
+};
+
+/*
+ * Look what is there. With autoload the families are asked for by name, upon which the kernel loads the module
+ * (MODULE_ALIAS_GENL_FAMILY); without it they are looked up in a dump, which loads nothing. Forgets cached ids first, so that
+ * a module that was reloaded (and has new ids) is found again. A kernel without SMC is no error: ret->smc is false.
+ */
+int kernel_probe(struct kernel *k, bool autoload, struct features *ret, struct err *e);
+
+/* ---- knobs ---- */
+/* A string value lives until the next call on k. */
+int kernel_knob_get(struct kernel *k, const struct knob *knob, struct value *ret, struct err *e);
+/* Checks the range first (-ERANGE), writes, reads back; -EIO when the kernel has another value than was written. */
+int kernel_knob_set(struct kernel *k, const struct knob *knob, struct value v, struct err *e);
+/* "sysctl" or "netlink": what serves this knob here; NULL: nothing does. */
+const char *kernel_knob_surface(struct kernel *k, const struct knob *knob);
+
+/* ---- lists ---- */
+/*
+ * All nouns. Dumps are repeated until two agree, at most three times, else ret->incomplete. *ret is initialised here on
+ * success. NOUN_SOCKETS joins smc_diag with TCP inet_diag on (local port, peer port), so that IPPROTO_SMC sockets have
+ * addresses; pid and program stay absent (see smcctl).
+ */
+int kernel_list(struct kernel *k, const struct noun *noun, struct list *ret, struct err *e);
+
+/* ---- statistics ---- */
+int kernel_stats(struct kernel *k, struct stats *ret, struct err *e);
+
+struct fallback_totals {
+	uint64_t client, server;
+};
+/* Reasons (NOUN_FALLBACKS) with the 64-bit totals, which the kernel puts into the first message of the dump only. */
+int kernel_fallbacks(struct kernel *k, struct list *ret, struct fallback_totals *ret_totals, struct err *e);
+
+struct sysinfo_smc {
+	struct value version, release, ism_v2, smcr_v2; /* uint */
+	char host[33], seid[33];                        /* "" where the kernel gave none */
+};
+int kernel_sysinfo(struct kernel *k, struct sysinfo_smc *ret, struct err *e);
+
+/* ---- pnet table ---- */
+#define PNET_ID_MAX 16
+#define PNET_IFNAME_MAX 15
+#define PNET_RDMA_MAX 63
+struct pnet_entry {
+	char id[PNET_ID_MAX + 1];
+	char interface[PNET_IFNAME_MAX + 1]; /* "" none */
+	char rdma[PNET_RDMA_MAX + 1];        /* RDMA device name, or PCI address of an ISM device; "" none */
+	uint8_t port;                        /* 1 or 2; 0: not given (then 1 where rdma is) */
+};
+
+/* Are id (1..16 alphanumeric, upper-cased in place), names and port acceptable? -EINVAL, -ERANGE. */
+int pnet_entry_check(struct pnet_entry *p, struct err *e);
+/*
+ * One target each (interface or rdma) or both. With both, a partial success of the kernel (one half existed) is detected; the
+ * new half is taken out again and -EEXIST reported. -EEXIST for an entry that is there; the caller may treat it as done.
+ */
+int kernel_pnet_add(struct kernel *k, const struct pnet_entry *p, struct err *e);
+/*
+ * Delete by id alone (all its entries) or one entry: the kernel removes every entry of an ID, so the others are put back and the
+ * table is read to check. -ENOENT when nothing matched.
+ */
+int kernel_pnet_delete(struct kernel *k, const struct pnet_entry *p, struct err *e);
+int kernel_pnet_flush(struct kernel *k, struct err *e);
+
+/* ---- EIDs (host-wide) ---- */
+#define UEID_LEN_MAX 32
+#define UEID_COUNT_MAX 4
+/* 1..32 of A-Z 0-9 . -, the first alphanumeric. Lower case is refused, as the kernel does. */
+int ueid_check(const char *eid, struct err *e);
+int kernel_ueid_add(struct kernel *k, const char *eid, struct err *e);
+int kernel_ueid_delete(struct kernel *k, const char *eid, struct err *e);
+int kernel_ueid_flush(struct kernel *k, struct err *e);
+int kernel_seid_set(struct kernel *k, bool on, struct err *e); /* -EOPNOTSUPP off s390 */
+
+/* pnet and UEID rows back from a list. */
+struct pnet_entry pnet_entry_of(const struct list *l, size_t row);

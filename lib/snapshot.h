@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * snapshot.h - one namespace's whole observable state, read at once: what the exposition and status are made of.
+ * A collector that fails marks itself and leaves the others.
+ */
+#pragma once
+
+#include "kernel.h"
+
+enum knob_source { SOURCE_KERNEL, SOURCE_POLICY, SOURCE_OVERRIDE };
+const char *knob_source_name(enum knob_source s);
+
+/* A knob as it is in the running kernel. */
+struct knob_state {
+	bool supported;
+	struct value value;      /* strings owned by the table's choices or by the snapshot */
+	char string[16];         /* backing of a string value */
+	const char *surface;     /* "sysctl", "netlink" */
+	enum knob_source source; /* who set it, as far as smcd knows */
+};
+
+/* Fills n_knobs entries. A knob this kernel lacks has supported = false; other failures are returned. */
+int knob_states_read(struct kernel *k, struct knob_state *ret, struct err *e);
+
+enum collector {
+	COLLECT_STATS,
+	COLLECT_FALLBACKS,
+	COLLECT_KNOBS,
+	COLLECT_LINKGROUPS,
+	COLLECT_LINKS,
+	COLLECT_DEVICES,
+	N_COLLECTORS
+};
+const char *collector_name(enum collector c);
+
+struct snapshot {
+	char netns[256];
+	struct features features;
+	struct sysinfo_smc sysinfo;
+	struct knob_state *knobs; /* n_knobs */
+	struct stats stats;
+	struct list fallbacks, linkgroups, links, devices;
+	struct fallback_totals fallback_totals;
+	bool ok[N_COLLECTORS];
+	double seconds[N_COLLECTORS];
+	uint64_t nl_errors[N_BUSES];
+};
+
+/* Reads everything. Fails only when out of memory; what could not be read is marked. */
+int snapshot_take(struct kernel *k, struct snapshot *ret, struct err *e);
+void snapshot_done(struct snapshot *s);
+#define CLEANUP_SNAPSHOT CLEANUP(snapshot_done)
+
+/* What only smcd knows; NULL pointers in render_prometheus() leave these families out. */
+struct policy_metrics {
+	bool last_ok;
+	double last_ok_timestamp; /* 0: never */
+	uint64_t drift, generation, applies_ok, applies_failed;
+};
