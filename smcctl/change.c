@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* change.c - the commands that change something. Values are checked here first, wholly; then smcd does it, or nothing. */
+#include "smcctl.h"
+
+static void put_object(struct json_object **o)
+{
+	json_object_put(*o);
+	*o = NULL;
+}
+#define CLEANUP_OBJECT CLEANUP(put_object)
+
+/* ---- knobs ---- */
+
+static int fail_value(struct ctl *c, const struct knob *k, const char *value, const struct err *e)
+{
+	CLEANUP_TEXT struct text allowed = { 0 };
+	char shown[4 * SHOWN_MAX + 4];
+
+	safe_str(shown, sizeof(shown), value);
+	if (e->code != -ERANGE)
+		return ctl_fail(c, CTL_FAILED, "set '%s': %s", k->name, e->text);
+	value_allowed(&k->spec, &allowed);
+	return ctl_fail(c, CTL_FAILED, "set '%s' to '%s': out of range: %s", k->name, shown, text_str(&allowed));
+}
+
+static int check_assignment(struct ctl *c, const struct arg *a, struct json_object *values)
+{
+	CLEANUP_FREE char *name = strndup(a->key, a->key_len);
+	const struct knob *k = name ? knob_find(name) : NULL;
+	struct value v;
+	struct err e = { 0 };
+
+	if (!name)
+		return ctl_fail(c, CTL_FAILED, "out of memory");
+	if (!k)
+		return ctl_fail_knob(c, name);
+	if (member(values, name))
+		return ctl_fail(c, CTL_FAILED, "'%s' is given twice", name);
+	if (value_parse(&k->spec, a->value, &v, &e) < 0)
+		return fail_value(c, k, a->value, &e);
+	json_object_object_add(values, name, json_object_new_string(a->value));
+	return CTL_OK;
+}
+
+/* Look at every assignment, so that all that is wrong is told at once. */
+static int check_assignments(struct ctl *c, const struct request *r, struct json_object *values)
+{
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < r->n_args; i++)
+		wrong += check_assignment(c, &r->args[i], values) != CTL_OK;
+	if (!wrong)
+		return CTL_OK;
+	if (r->n_args > 1)
+		ctl_note(c, "nothing was changed");
+	return CTL_FAILED;
+}
+
+int cmd_knobs_set(struct ctl *c, const struct request *r)
+{
+	CLEANUP_OBJECT struct json_object *reply = NULL;
+	CLEANUP_OBJECT struct json_object *params = json_object_new_object();
+	struct json_object *values = json_object_new_object();
+	int rc;
+
+	json_object_object_add(params, "values", values);
+	if (request_has(r, OPT_SAVE))
+		json_object_object_add(params, "save", json_object_new_boolean(true));
+	rc = check_assignments(c, r, values);
+	if (rc != CTL_OK)
+		return rc;
+	rc = ctl_write(c, METHOD_SET_KNOBS, json_object_get(params), &reply);
+	return rc == CTL_OK ? ctl_print_knobs(c, reply) : rc;
+}
+
+int cmd_knobs_reset(struct ctl *c, const struct request *r)
+{
+	CLEANUP_OBJECT struct json_object *reply = NULL;
+	CLEANUP_OBJECT struct json_object *params = json_object_new_object();
+	struct json_object *names = json_object_new_array();
+	int rc;
+
+	json_object_object_add(params, "names", names);
+	if (request_has(r, OPT_DEFAULT))
+		json_object_object_add(params, "to_default", json_object_new_boolean(true));
+	rc = ctl_check_knob_names(c, r);
+	if (rc != CTL_OK)
+		return rc;
+	for (size_t i = 0; i < r->n_args; i++)
+		json_object_array_add(names, json_object_new_string(r->args[i].word));
+	rc = ctl_write(c, METHOD_RESET_KNOBS, json_object_get(params), &reply);
+	return rc == CTL_OK ? ctl_print_knobs(c, reply) : rc;
+}
+
+/* ---- what lies in lists: pnet, ueid, seid ---- */
+
+/* Say what was done: the entry under the noun's name in JSON, a line in text. entry is taken over; NULL: none. */
+static int report(struct ctl *c, const struct noun *n, struct json_object *entry, const struct text *line)
+{
+	CLEANUP_OBJECT struct json_object *o = NULL;
+	struct json_object *array = json_object_new_array();
+
+	o = json_object_new_object();
+	json_object_object_add(o, n->name, array);
+	if (entry)
+		json_object_array_add(array, entry);
+	if (request_has(c->req, OPT_JSON))
+		return ctl_print_json(c, o);
+	return ctl_print(c, line, false);
+}
+
+static int change(struct ctl *c, enum method_id m, struct json_object *params)
+{
+	CLEANUP_OBJECT struct json_object *reply = NULL;
+
+	return ctl_write(c, m, params, &reply);
+}
+
+static const char *pnet_field_name(enum pnet_field f)
+{
+	return nouns[NOUN_PNET].fields[f].name;
+}
+
+static int set_name(struct ctl *c, enum pnet_field f, const char *value, char *ret, size_t size)
+{
+	if (*ret)
+		return ctl_fail(c, CTL_USAGE, "%s is given twice", pnet_field_name(f));
+	if (!*value || strlen(value) >= size)
+		return ctl_fail(c, CTL_FAILED, "%s: a name of 1 to %zu characters is expected", pnet_field_name(f), size - 1);
+	strcpy(ret, value);
+	return CTL_OK;
+}
+
+static int set_port(struct ctl *c, const char *value, uint8_t *ret)
+{
+	static const struct value_spec spec = { .type = TYPE_COUNT, .min = 1, .max = 2 };
+	struct err e = { 0 };
+	struct value v;
+
+	if (*ret)
+		return ctl_fail(c, CTL_USAGE, "%s is given twice", pnet_field_name(PNET_PORT));
+	if (value_parse(&spec, value, &v, &e) < 0)
+		return ctl_fail(c, CTL_FAILED, "%s: %s", pnet_field_name(PNET_PORT), e.text);
+	*ret = (uint8_t)v.u;
+	return CTL_OK;
+}
+
+static int set_entry_field(struct ctl *c, const struct arg *a, struct pnet_entry *p)
+{
+	uint64_t fields = command_key_fields(c->req->command, a->key, a->key_len);
+
+	if (fields & (1u << PNET_INTERFACE))
+		return set_name(c, PNET_INTERFACE, a->value, p->interface, sizeof(p->interface));
+	if (fields & (1u << PNET_RDMA))
+		return set_name(c, PNET_RDMA, a->value, p->rdma, sizeof(p->rdma));
+	return set_port(c, a->value, &p->port);
+}
+
+static int entry_from_args(struct ctl *c, const struct request *r, struct pnet_entry *ret)
+{
+	struct pnet_entry p = { 0 };
+	struct err e = { 0 };
+	char shown[4 * SHOWN_MAX + 4];
+
+	if (strlen(r->args[0].word) >= sizeof(p.id))
+		return ctl_fail(c, CTL_FAILED, "pnet ID '%s' has %zu characters: 1 to %d letters and digits are allowed",
+				safe_str(shown, sizeof(shown), r->args[0].word), strlen(r->args[0].word), PNET_ID_MAX);
+	strcpy(p.id, r->args[0].word);
+	for (size_t i = 1; i < r->n_args; i++) {
+		int rc = set_entry_field(c, &r->args[i], &p);
+
+		if (rc != CTL_OK)
+			return rc;
+	}
+	/* An ID alone is all of its entries, which is not an entry to be checked: give it a target for the check. */
+	if (r->n_args == 1) {
+		struct pnet_entry one = p;
+
+		strcpy(one.interface, "any");
+		if (pnet_entry_check(&one, &e) < 0)
+			return ctl_fail(c, CTL_FAILED, "%s", e.text);
+		strcpy(p.id, one.id);
+	} else if (pnet_entry_check(&p, &e) < 0) {
+		return ctl_fail(c, CTL_FAILED, "%s", e.text);
+	}
+	*ret = p;
+	return CTL_OK;
+}
+
+static void add_name(struct json_object *o, enum pnet_field f, const char *name)
+{
+	if (*name)
+		json_object_object_add(o, pnet_field_name(f), json_object_new_string(name));
+}
+
+static struct json_object *entry_json(const struct pnet_entry *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_name(o, PNET_ID, p->id);
+	add_name(o, PNET_INTERFACE, p->interface);
+	add_name(o, PNET_RDMA, p->rdma);
+	if (p->port)
+		json_object_object_add(o, pnet_field_name(PNET_PORT), json_object_new_int(p->port));
+	return o;
+}
+
+static void entry_line(const struct pnet_entry *p, const char *done, struct text *t)
+{
+	text_add(t, "%s:", p->id);
+	if (*p->interface) {
+		text_add(t, " interface ");
+		text_add_safe(t, p->interface, strlen(p->interface), SIZE_MAX);
+	}
+	if (*p->rdma) {
+		text_add(t, "%s rdma ", *p->interface ? "," : "");
+		text_add_safe(t, p->rdma, strlen(p->rdma), SIZE_MAX);
+		if (p->port)
+			text_add(t, " port %u", p->port);
+	}
+	if (!*p->interface && !*p->rdma)
+		text_add(t, " all entries");
+	text_add(t, " %s\n", done);
+}
+
+static int pnet_change(struct ctl *c, const struct request *r, enum method_id m, const char *done)
+{
+	CLEANUP_TEXT struct text line = { 0 };
+	struct pnet_entry p;
+	int rc = entry_from_args(c, r, &p);
+
+	if (rc == CTL_OK)
+		rc = change(c, m, entry_json(&p));
+	if (rc != CTL_OK)
+		return rc;
+	entry_line(&p, done, &line);
+	return report(c, &nouns[NOUN_PNET], entry_json(&p), &line);
+}
+
+int cmd_pnet_add(struct ctl *c, const struct request *r)
+{
+	return pnet_change(c, r, METHOD_ADD_PNET, "added");
+}
+
+int cmd_pnet_delete(struct ctl *c, const struct request *r)
+{
+	return pnet_change(c, r, METHOD_DELETE_PNET, "deleted");
+}
+
+static int flush(struct ctl *c, enum method_id m, const struct noun *n)
+{
+	CLEANUP_TEXT struct text line = { 0 };
+	int rc = change(c, m, json_object_new_object());
+
+	text_add(&line, "all entries deleted\n");
+	return rc == CTL_OK ? report(c, n, NULL, &line) : rc;
+}
+
+int cmd_pnet_flush(struct ctl *c, const struct request *r)
+{
+	(void)r;
+	return flush(c, METHOD_FLUSH_PNET, &nouns[NOUN_PNET]);
+}
+
+static struct json_object *eid_json(const char *eid)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, nouns[NOUN_UEID].fields[UEID_EID].name, json_object_new_string(eid));
+	return o;
+}
+
+static int ueid_change(struct ctl *c, const struct request *r, enum method_id m, const char *done)
+{
+	const char *eid = r->args[0].word;
+	CLEANUP_TEXT struct text line = { 0 };
+	struct err e = { 0 };
+	int rc;
+
+	if (ueid_check(eid, &e) < 0)
+		return ctl_fail(c, CTL_FAILED, "%s", e.text);
+	rc = change(c, m, eid_json(eid));
+	text_add(&line, "%s: %s\n", eid, done);
+	return rc == CTL_OK ? report(c, &nouns[NOUN_UEID], eid_json(eid), &line) : rc;
+}
+
+int cmd_ueid_add(struct ctl *c, const struct request *r)
+{
+	return ueid_change(c, r, METHOD_ADD_UEID, "added");
+}
+
+int cmd_ueid_delete(struct ctl *c, const struct request *r)
+{
+	return ueid_change(c, r, METHOD_DELETE_UEID, "deleted");
+}
+
+int cmd_ueid_flush(struct ctl *c, const struct request *r)
+{
+	(void)r;
+	return flush(c, METHOD_FLUSH_UEID, &nouns[NOUN_UEID]);
+}
+
+static int seid_change(struct ctl *c, bool on)
+{
+	struct json_object *params = json_object_new_object(), *entry;
+	const char *enabled = nouns[NOUN_SEID].fields[SEID_ENABLED].name;
+	CLEANUP_TEXT struct text line = { 0 };
+	int rc;
+
+	json_object_object_add(params, "enabled", json_object_new_boolean(on));
+	rc = change(c, METHOD_SET_SEID, params);
+	if (rc != CTL_OK)
+		return rc;
+	entry = json_object_new_object();
+	json_object_object_add(entry, enabled, json_object_new_boolean(on));
+	text_add(&line, "SEID %s\n", on ? "enabled" : "disabled");
+	return report(c, &nouns[NOUN_SEID], entry, &line);
+}
+
+int cmd_seid_enable(struct ctl *c, const struct request *r)
+{
+	(void)r;
+	return seid_change(c, true);
+}
+
+int cmd_seid_disable(struct ctl *c, const struct request *r)
+{
+	(void)r;
+	return seid_change(c, false);
+}
