@@ -196,8 +196,7 @@ static int nodes_add(struct nodes *a, const struct node *v, uint32_t n)
 		a->v = bigger;
 		a->size = size;
 	}
-	if (n)
-		memcpy(a->v + a->n, v, n * sizeof(*v));
+	memcpy(a->v + a->n, v, n * sizeof(*v));
 	a->n += n;
 	return 0;
 }
@@ -534,13 +533,13 @@ static int scan_container(struct scan *s, struct node *ret)
 	s->depth--;
 	ret->first = s->done.n;
 	ret->count = s->pending.n - base;
+	if (ret->count == 0)
+		return 0;
 	if (object) {
 		r = sort_members(s, s->pending.v + base, ret->count);
 		if (r < 0)
 			return r;
 	}
-	if (ret->count == 0)
-		return 0;
 	r = nodes_add(&s->done, s->pending.v + base, ret->count);
 	s->pending.n = base;
 	return r;

@@ -712,22 +712,14 @@ static void add_eid(struct load *l, const char *eid)
 static void take_eid(struct load *l, struct json_object *o)
 {
 	const char *eid = json_object_get_string(o);
-	CLEANUP_TEXT struct text t = { 0 };
 	struct err e = { 0 };
 
-	if (json_object_get_type(o) != json_type_string) {
+	if (json_object_get_type(o) != json_type_string)
 		complain_type(l, o, "a string");
-		return;
-	}
-	if (strlen(eid) == 0 || strlen(eid) > UEID_LEN_MAX) {
-		add_found(l, o, &t);
-		text_add(&t, " of %zu characters, allowed: 1 to %d", strlen(eid), UEID_LEN_MAX);
-		complain(l, &t);
-	} else if (ueid_check(eid, &e) < 0) {
+	else if (ueid_check(eid, &e) < 0)
 		complain_text(l, false, e.text);
-	} else {
+	else
 		add_eid(l, eid);
-	}
 }
 
 static void take_ueid(struct load *l, struct json_object *o, void *dest)
@@ -817,8 +809,8 @@ static void take_document(struct load *l, struct json_object *root)
 /* json-c's tree of a text that the scanner has accepted. */
 static int parse_tree(const char *text, size_t len, struct json_object **ret, struct err *e)
 {
-	/* one level for the value inside of the innermost array, one because json-c keeps one free */
-	struct json_tokener *tok = json_tokener_new_ex(JSON_DEPTH_MAX + 2);
+	/* json-c counts what is inside of the innermost array as one level more */
+	struct json_tokener *tok = json_tokener_new_ex(JSON_DEPTH_MAX + 1);
 	struct json_object *root;
 	enum json_tokener_error error;
 
