@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* change.c - what people change at run time: overrides of knobs, the pnet table, EIDs. See manager.h. */
+#include <limits.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+static int fail(struct failure *f, enum fail_kind kind, const char *name, int code, const char *fmt, ...) PRINTF(5, 6);
+
+static int fail(struct failure *f, enum fail_kind kind, const char *name, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	f->kind = kind;
+	safe_str(f->name, sizeof(f->name), name);
+	f->e = (struct err){ .code = code };
+	va_start(ap, fmt);
+	vsnprintf(f->e.text, sizeof(f->e.text), fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+static int fail_kernel(struct failure *f, int code)
+{
+	f->kind = FAIL_KERNEL;
+	f->e.code = code;
+	return code;
+}
+
+static int fail_memory(struct failure *f)
+{
+	return fail(f, FAIL_KERNEL, "", -ENOMEM, "out of memory");
+}
+
+static int fail_no_knob(struct failure *f, const char *name)
+{
+	const char *near = knob_suggest(name);
+	char shown[4 * SHOWN_MAX + 4];
+
+	fail(f, FAIL_NO_SUCH_KNOB, name, -ENOENT, "there is no knob '%s'", safe_str(shown, sizeof(shown), name));
+	f->suggestion = near;
+	return -ENOENT;
+}
+
+/* A kernel without the knob, or without SMC at all: that is another message. */
+static int fail_unsupported(struct kernel *k, const struct knob *knob, struct failure *f)
+{
+	struct features have = { 0 };
+	int r;
+
+	r = kernel_probe(k, false, &have, &f->e);
+	if (r < 0)
+		return fail_kernel(f, r);
+	if (!have.smc)
+		return fail(f, FAIL_KERNEL, "", -ENOPROTOOPT, "set '%s': this kernel has no SMC: the module smc is not loaded",
+			    knob->name);
+	return fail(f, FAIL_UNSUPPORTED, knob->name, -EOPNOTSUPP, "set '%s': this kernel does not support it (it came with Linux %s)",
+		    knob->name, knob->since);
+}
+
+/* ---- a change of knobs, being put together ---- */
+
+struct change {
+	struct manager *m;
+	const char *netns;
+	struct kernel *k, *opened;
+	struct knob_state *now;
+	struct state next;
+	struct knob_record *rec; /* of next */
+	struct plan plan;
+};
+
+static void change_done(struct change *c)
+{
+	kernel_free(c->opened);
+	free(c->now);
+	state_done(&c->next);
+	plan_done(&c->plan);
+}
+#define CLEANUP_CHANGE CLEANUP(change_done)
+
+static int change_begin(struct change *c, struct manager *m, const char *netns, struct failure *f)
+{
+	struct state_netns *ns;
+	int r;
+
+	c->m = m;
+	c->netns = netns ?: "";
+	r = manager_kernel(m, c->netns, &c->k, &c->opened, f);
+	if (r < 0)
+		return r;
+	c->now = calloc(n_knobs, sizeof(*c->now));
+	if (!c->now || state_copy(&m->state, &c->next) < 0)
+		return fail_memory(f);
+	ns = state_get(&c->next, c->netns, netns_inode(c->netns));
+	if (!ns)
+		return fail_memory(f);
+	c->rec = ns->knobs;
+	r = knob_states_read(c->k, c->now, &f->e);
+	return r < 0 ? fail_kernel(f, r) : 0;
+}
+
+static int change_knob(struct change *c, size_t i, struct value to, const char *why, struct failure *f)
+{
+	struct step *s;
+
+	if (value_equal(c->now[i].value, to))
+		return 0;
+	s = plan_add(&c->plan, STEP_KNOB);
+	if (!s)
+		return fail_memory(f);
+	s->knob = &knobs[i];
+	s->from = held_copy(c->now[i].value);
+	s->to = held_copy(to);
+	if (c->netns[0])
+		snprintf(s->why, sizeof(s->why), "%s in namespace '%s'", why, c->netns);
+	else
+		snprintf(s->why, sizeof(s->why), "%s", why);
+	return 0;
+}
+
+/* Does the namespace's record say anything any more? */
+static void drop_empty(struct change *c)
+{
+	struct state_netns *ns = state_find(&c->next, c->netns);
+
+	if (!c->netns[0])
+		return;
+	for (size_t i = 0; i < n_knobs; i++)
+		if (ns->knobs[i].before.kind != VALUE_ABSENT || ns->knobs[i].override.kind != VALUE_ABSENT)
+			return;
+	state_drop(&c->next, ns);
+}
+
+/* The one place where it is done: written down, changed in the kernel; after that saved (also for the next boot), if wanted. */
+static int change_commit(struct change *c, int (*save)(struct change *c, void *arg, struct failure *f), void *arg,
+			 struct failure *f)
+{
+	const struct logger *log = c->m->config.log;
+	struct err again = { 0 };
+	int r;
+
+	r = manager_write_state(c->m, &c->next, &f->e);
+	if (r < 0)
+		return fail_kernel(f, r);
+	r = plan_run(&c->plan, c->k, log, &f->e);
+	if (r < 0)
+		fail_kernel(f, r);
+	if (r == 0 && save) {
+		r = save(c, arg, f);
+		if (r < 0 && plan_undo(&c->plan, c->k, log, &again) < 0)
+			log_error(log, "not everything could be put back: %s", again.text);
+	}
+	if (r < 0) {
+		if (manager_write_state(c->m, &c->m->state, &again) < 0)
+			log_warning(log, "%s", again.text);
+		log_to(log, LOG_WARNING, LOG_ID_OVERRIDE, "refused: %s", f->e.text);
+		return r;
+	}
+	manager_take_state(c->m, &c->next);
+	return 0;
+}
+
+/* ---- set ---- */
+
+static int parse_assignment(const struct assignment *a, const struct knob **ret_knob, struct value *ret, struct failure *f)
+{
+	CLEANUP_TEXT struct text allowed = { 0 };
+	const struct knob *knob = knob_find(a->name);
+	struct err why = { 0 };
+	int r;
+
+	if (!knob)
+		return fail_no_knob(f, a->name);
+	r = value_parse(&knob->spec, a->text, ret, &why);
+	if (r == 0) {
+		*ret_knob = knob;
+		return 0;
+	}
+	fail(f, FAIL_OUT_OF_RANGE, knob->name, r, "set '%s': %s", knob->name, why.text);
+	value_allowed(&knob->spec, &allowed);
+	snprintf(f->allowed, sizeof(f->allowed), "%s", text_str(&allowed));
+	return r;
+}
+
+struct saving {
+	char path[PATH_MAX];
+	struct value *values; /* n_knobs */
+	bool *touched;
+};
+
+/* A file that is read later and names the knob too has the last word at the next boot: say so. */
+static bool outranked(const struct manager *m, size_t i, const char *saved)
+{
+	const struct policy_knob *pol = &m->policy.knobs[i];
+	const char *etc = m->config.paths.etc_dir, *base;
+
+	if (pol->v.kind == VALUE_ABSENT || strncmp(pol->from.file, etc, strlen(etc)) != 0 ||
+	    pol->from.file[strlen(etc)] != '/')
+		return false;
+	base = strrchr(pol->from.file, '/') + 1;
+	if (strcmp(base, SAVED_POLICY) <= 0)
+		return false;
+	log_warning(m->config.log, "'%s' is saved in %s, but %s:%u is read later and has the last word at the next boot",
+		    knobs[i].name, saved, pol->from.file, pol->from.at.line);
+	return true;
+}
+
+/* Read the file back: from now on it is the policy's say. */
+static int take_saved(struct manager *m, const struct saving *s, struct failure *f)
+{
+	CLEANUP_PROBLEMS struct problems problems = { 0 };
+	CLEANUP_POLICY struct policy p = { 0 };
+	int r;
+
+	r = policy_init(&p);
+	if (r == 0)
+		r = policy_add_file(&p, s->path, &problems);
+	if (r < 0)
+		return fail(f, FAIL_KERNEL, "", r, "read back what was saved: %s",
+			    problems.n ? problems.text[0] : strerror(-r));
+	policy_done(&m->saved);
+	m->saved = p;
+	p = (struct policy){ 0 };
+	for (size_t i = 0; i < n_knobs; i++)
+		if (s->touched[i] && !outranked(m, i, s->path))
+			m->saved_since[i] = true;
+	return 0;
+}
+
+static int save_knobs(struct change *c, void *arg, struct failure *f)
+{
+	CLEANUP_PROBLEMS struct problems problems = { 0 };
+	struct saving *s = arg;
+	int r;
+
+	r = policy_save_knobs(s->path, s->values, s->touched, &problems, &f->e);
+	if (r < 0) {
+		if (problems.n)
+			return fail(f, FAIL_KERNEL, "", r, "save: %s", problems.text[0]);
+		return fail_kernel(f, r);
+	}
+	return take_saved(c->m, s, f);
+}
+
+static int may_save(const struct manager *m, const char *netns, struct saving *s, struct failure *f)
+{
+	const char *dir = m->config.paths.etc_dir;
+	int n;
+
+	if (netns && netns[0])
+		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
+			    "save: policies are about smcd's own namespace, not about other ones");
+	if (!dir)
+		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP, "save: smcd was started without a policy directory");
+	n = snprintf(s->path, sizeof(s->path), "%s/%s", dir, SAVED_POLICY);
+	if (n < 0 || (size_t)n >= sizeof(s->path))
+		return fail(f, FAIL_KERNEL, "", -ENAMETOOLONG, "save: %s", strerror(ENAMETOOLONG));
+	return 0;
+}
+
+static int set_one(struct change *c, const struct knob *knob, struct value to, bool save, struct failure *f)
+{
+	size_t i = knob_index(knob);
+	struct knob_record *rec = &c->rec[i];
+	int r;
+
+	if (!c->now[i].supported)
+		return fail_unsupported(c->k, knob, f);
+	r = change_knob(c, i, to, save ? "override, saved" : "override", f);
+	if (r < 0)
+		return r;
+	if (rec->before.kind == VALUE_ABSENT)
+		rec->before = held_copy(c->now[i].value);
+	rec->made = rec->override = held_copy(to);
+	rec->saved = save;
+	return 0;
+}
+
+int manager_set_knobs(struct manager *m, const char *netns, const struct assignment *a, size_t n, bool save,
+		      struct failure *f)
+{
+	CLEANUP_FREE struct value *values = calloc(n_knobs, sizeof(*values));
+	CLEANUP_FREE bool *touched = calloc(n_knobs, sizeof(*touched));
+	struct saving s = { .values = values, .touched = touched };
+	CLEANUP_CHANGE struct change c = { 0 };
+	int r;
+
+	if (!values || !touched)
+		return fail_memory(f);
+	/* Everything is looked at before anything is touched. */
+	for (size_t i = 0; i < n; i++) {
+		const struct knob *knob;
+		struct value v;
+
+		r = parse_assignment(&a[i], &knob, &v, f);
+		if (r < 0)
+			return r;
+		values[knob_index(knob)] = v;
+		touched[knob_index(knob)] = true;
+	}
+	if (save) {
+		r = may_save(m, netns, &s, f);
+		if (r < 0)
+			return r;
+	}
+	r = change_begin(&c, m, netns, f);
+	for (size_t i = 0; r == 0 && i < n_knobs; i++)
+		if (touched[i])
+			r = set_one(&c, &knobs[i], values[i], save, f);
+	if (r < 0)
+		return r;
+	return change_commit(&c, save ? save_knobs : NULL, &s, f);
+}
+
+/* ---- reset ---- */
+
+static struct value policy_value(const struct change *c, size_t i)
+{
+	if (c->netns[0])
+		return (struct value){ 0 };
+	return manager_policy_knob(c->m, &c->m->policy, i)->v;
+}
+
+/* Back to the policy's value, else the one before smcd, else the kernel's default; absent: nothing is known to go back to. */
+static struct value reset_target(const struct change *c, size_t i, bool named)
+{
+	struct value pol = policy_value(c, i);
+
+	if (pol.kind != VALUE_ABSENT)
+		return pol;
+	if (c->rec[i].before.kind != VALUE_ABSENT)
+		return held_value(&c->rec[i].before);
+	/* "All" is all that smcd has to do with: what others set stays. */
+	return named ? knobs[i].def : (struct value){ 0 };
+}
+
+static int reset_one(struct change *c, size_t i, bool to_default, bool named, struct failure *f)
+{
+	struct value pol = policy_value(c, i), to = to_default ? knobs[i].def : reset_target(c, i, named);
+	struct held target = held_copy(to), now = held_copy(c->now[i].value);
+	struct value under = pol.kind != VALUE_ABSENT ? pol : held_value(&c->rec[i].before);
+	bool keep = to_default && under.kind != VALUE_ABSENT && !value_equal(under, to);
+	struct knob_record rec = { 0 };
+	int r;
+
+	if (!c->now[i].supported) {
+		c->rec[i] = (struct knob_record){ 0 };
+		return named ? fail_unsupported(c->k, &knobs[i], f) : 0;
+	}
+	if (to.kind == VALUE_ABSENT && named)
+		return fail(f, FAIL_UNSUPPORTED, knobs[i].name, -EOPNOTSUPP,
+			    "reset '%s': nothing is known to go back to: its default differs from kernel to kernel",
+			    knobs[i].name);
+	if (to.kind == VALUE_ABSENT)
+		return 0;
+	r = change_knob(c, i, held_value(&target), to_default ? "reset to the kernel's default" : "reset", f);
+	if (r < 0)
+		return r;
+	/* Without an override and without a policy there is nothing left that smcd would have to undo. */
+	if (keep || pol.kind != VALUE_ABSENT) {
+		rec.before = c->rec[i].before.kind != VALUE_ABSENT ? c->rec[i].before : now;
+		rec.made = target;
+	}
+	if (keep)
+		rec.override = target;
+	c->rec[i] = rec;
+	return 0;
+}
+
+int manager_reset_knobs(struct manager *m, const char *netns, const char *const *names, size_t n, bool to_default,
+			struct failure *f)
+{
+	CLEANUP_FREE bool *named = calloc(n_knobs, sizeof(*named));
+	CLEANUP_CHANGE struct change c = { 0 };
+	int r;
+
+	if (!named)
+		return fail_memory(f);
+	for (size_t i = 0; i < n; i++) {
+		const struct knob *knob = knob_find(names[i]);
+
+		if (!knob)
+			return fail_no_knob(f, names[i]);
+		named[knob_index(knob)] = true;
+	}
+	r = change_begin(&c, m, netns, f);
+	for (size_t i = 0; r == 0 && i < n_knobs; i++)
+		if (n == 0 || named[i])
+			r = reset_one(&c, i, to_default, named[i], f);
+	if (r < 0)
+		return r;
+	drop_empty(&c);
+	return change_commit(&c, NULL, NULL, f);
+}
+
+/* ---- pnet ---- */
+
+#define PNET_ALLOWED "an id of 1 to 16 letters and digits, an interface of 1 to 15 or an RDMA device of 1 to 63 characters, port 1 or 2"
+
+static int fail_pnet(struct failure *f, int code)
+{
+	f->kind = FAIL_OUT_OF_RANGE;
+	snprintf(f->name, sizeof(f->name), "pnet");
+	snprintf(f->allowed, sizeof(f->allowed), "%s", PNET_ALLOWED);
+	return code;
+}
+
+static int pnet_check_id_only(struct pnet_entry *p, struct failure *f)
+{
+	struct pnet_entry with_target = *p;
+	int r;
+
+	/* An entry needs a target to be checked; what is meant here is all entries of the ID. */
+	snprintf(with_target.interface, sizeof(with_target.interface), "lo");
+	r = pnet_entry_check(&with_target, &f->e);
+	if (r < 0)
+		return fail_pnet(f, r);
+	memcpy(p->id, with_target.id, sizeof(p->id));
+	return 0;
+}
+
+/* What smcd made and somebody took away is not smcd's any more. A failure to write it down is harmless here. */
+static void forget_and_write(struct manager *m)
+{
+	struct err e = { 0 };
+
+	if (manager_write_state(m, &m->state, &e) < 0)
+		log_warning(m->config.log, "%s", e.text);
+}
+
+int manager_add_pnet(struct manager *m, const char *netns, struct pnet_entry *p, struct failure *f)
+{
+	CLEANUP_KERNEL struct kernel *opened = NULL;
+	struct kernel *k;
+	int r;
+
+	r = pnet_entry_check(p, &f->e);
+	if (r < 0)
+		return fail_pnet(f, r);
+	r = manager_kernel(m, netns, &k, &opened, f);
+	if (r < 0)
+		return r;
+	r = kernel_pnet_add(k, p, &f->e);
+	if (r < 0)
+		return fail_kernel(f, r);
+	log_info(m->config.log, "added pnet entry '%s'%s%s%s%s [request]", p->id, p->interface[0] ? " interface " : "",
+		 p->interface, p->rdma[0] ? " rdma " : "", p->rdma);
+	return 0;
+}
+
+int manager_delete_pnet(struct manager *m, const char *netns, struct pnet_entry *p, struct failure *f)
+{
+	CLEANUP_KERNEL struct kernel *opened = NULL;
+	bool id_only = !p->interface[0] && !p->rdma[0] && !p->port;
+	struct kernel *k;
+	int r;
+
+	r = id_only ? pnet_check_id_only(p, f) : pnet_entry_check(p, &f->e);
+	if (r < 0)
+		return id_only ? r : fail_pnet(f, r);
+	r = manager_kernel(m, netns, &k, &opened, f);
+	if (r < 0)
+		return r;
+	r = kernel_pnet_delete(k, p, &f->e);
+	if (r < 0)
+		return fail_kernel(f, r);
+	log_info(m->config.log, "deleted pnet entry '%s'%s%s%s%s [request]", p->id, p->interface[0] ? " interface " : "",
+		 p->interface, p->rdma[0] ? " rdma " : "", p->rdma);
+	if (!opened) {
+		state_drop_pnet(&m->state, p);
+		forget_and_write(m);
+	}
+	return 0;
+}
+
+int manager_flush_pnet(struct manager *m, const char *netns, struct failure *f)
+{
+	static const struct pnet_entry any = { 0 };
+	CLEANUP_KERNEL struct kernel *opened = NULL;
+	struct kernel *k;
+	int r;
+
+	r = manager_kernel(m, netns, &k, &opened, f);
+	if (r < 0)
+		return r;
+	r = kernel_pnet_flush(k, &f->e);
+	if (r < 0)
+		return fail_kernel(f, r);
+	log_info(m->config.log, "deleted all pnet entries [request]");
+	if (!opened) {
+		state_drop_pnet(&m->state, &any);
+		forget_and_write(m);
+	}
+	return 0;
+}
+
+/* ---- EIDs ---- */
+
+static int check_ueid(const char *eid, struct failure *f)
+{
+	int r = ueid_check(eid, &f->e);
+
+	if (r < 0) {
+		f->kind = FAIL_OUT_OF_RANGE;
+		snprintf(f->name, sizeof(f->name), "eid");
+		snprintf(f->allowed, sizeof(f->allowed), "1 to %d of A-Z 0-9 . -, the first a letter or digit", UEID_LEN_MAX);
+	}
+	return r;
+}
+
+int manager_add_ueid(struct manager *m, const char *eid, struct failure *f)
+{
+	int r;
+
+	r = check_ueid(eid, f);
+	if (r < 0)
+		return r;
+	r = kernel_ueid_add(m->k, eid, &f->e);
+	if (r < 0)
+		return fail_kernel(f, r);
+	log_info(m->config.log, "added UEID '%s' [request]", eid);
+	return 0;
+}
+
+int manager_delete_ueid(struct manager *m, const char *eid, struct failure *f)
+{
+	int r;
+
+	r = check_ueid(eid, f);
+	if (r < 0)
+		return r;
+	r = kernel_ueid_delete(m->k, eid, &f->e);
+	if (r < 0)
+		return fail_kernel(f, r);
+	log_info(m->config.log, "deleted UEID '%s' [request]", eid);
+	state_drop_ueid(&m->state, eid);
+	forget_and_write(m);
+	return 0;
+}
+
+int manager_flush_ueid(struct manager *m, struct failure *f)
+{
+	int r;
+
+	r = kernel_ueid_flush(m->k, &f->e);
+	if (r < 0)
+		return fail_kernel(f, r);
+	log_info(m->config.log, "deleted all UEIDs [request]");
+	state_drop_ueid(&m->state, NULL);
+	forget_and_write(m);
+	return 0;
+}
+
+int manager_set_seid(struct manager *m, bool on, struct failure *f)
+{
+	int r;
+
+	r = kernel_seid_set(m->k, on, &f->e);
+	if (r == -EOPNOTSUPP) {
+		f->kind = FAIL_UNSUPPORTED;
+		snprintf(f->name, sizeof(f->name), "seid");
+		return r;
+	}
+	if (r < 0)
+		return fail_kernel(f, r);
+	log_info(m->config.log, "turned the SEID %s [request]", on ? "on" : "off");
+	return 0;
+}

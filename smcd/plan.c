@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan.c - see plan.h. */
+#include "plan.h"
+
+void plan_done(struct plan *p)
+{
+	free(p->v);
+	*p = (struct plan){ 0 };
+}
+
+struct step *plan_add(struct plan *p, enum step_kind kind)
+{
+	struct step *grown = p->v;
+
+	if ((p->n & (p->n - 1)) == 0) { /* full at each power of two */
+		grown = reallocarray(p->v, p->n ? 2 * p->n : 1, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		p->v = grown;
+	}
+	grown[p->n] = (struct step){ .kind = kind };
+	return &grown[p->n++];
+}
+
+static const struct value_spec seid_spec = { .type = TYPE_BOOL, .max = 1 };
+
+static void pnet_text(const struct pnet_entry *p, struct text *t)
+{
+	text_add(t, "pnet entry '%s'", p->id);
+	if (p->interface[0])
+		text_add(t, " interface '%s'", p->interface);
+	if (p->rdma[0])
+		text_add(t, " rdma '%s'", p->rdma);
+	if (p->port)
+		text_add(t, " port %u", p->port);
+}
+
+/* Numbers exactly, as the kernel's files have them; what has names, by its name. */
+static void held_text(const struct value_spec *spec, const struct held *h, struct text *t)
+{
+	if (h->kind == VALUE_UINT && (spec->type == TYPE_SIZE || spec->type == TYPE_SECONDS))
+		text_add(t, "%llu", (unsigned long long)h->u);
+	else if (h->kind == VALUE_STR)
+		text_add(t, "'%s'", h->s);
+	else
+		value_text(spec, held_value(h), t);
+}
+
+void step_text(const struct step *s, struct text *t)
+{
+	switch (s->kind) {
+	case STEP_KNOB:
+		text_add(t, "set '%s' to ", s->knob->name);
+		held_text(&s->knob->spec, &s->to, t);
+		text_add(t, " (was ");
+		held_text(&s->knob->spec, &s->from, t);
+		text_add(t, ")");
+		break;
+	case STEP_SEID:
+		text_add(t, "set 'seid' to ");
+		held_text(&seid_spec, &s->to, t);
+		text_add(t, " (was ");
+		held_text(&seid_spec, &s->from, t);
+		text_add(t, ")");
+		break;
+	case STEP_PNET_ADD:
+	case STEP_PNET_DELETE:
+		text_add(t, s->kind == STEP_PNET_ADD ? "add " : "delete ");
+		pnet_text(&s->pnet, t);
+		break;
+	case STEP_UEID_ADD:
+	case STEP_UEID_DELETE:
+		text_add(t, "%s UEID '%s'", s->kind == STEP_UEID_ADD ? "add" : "delete", s->eid);
+		break;
+	}
+}
+
+/* ---- one step forth and back ---- */
+
+static bool pnet_present(struct kernel *k, const struct pnet_entry *p)
+{
+	CLEANUP_LIST struct list l = { 0 };
+
+	if (kernel_list(k, &nouns[NOUN_PNET], &l, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < l.n; i++) {
+		struct pnet_entry row = pnet_entry_of(&l, i);
+
+		if (pnet_entry_compare(&row, p) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool ueid_present(struct kernel *k, const char *eid)
+{
+	CLEANUP_LIST struct list l = { 0 };
+
+	if (kernel_list(k, &nouns[NOUN_UEID], &l, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < l.n; i++)
+		if (str_eq(list_row(&l, i)[UEID_EID].s, eid))
+			return true;
+	return false;
+}
+
+static int step_do(struct step *s, struct kernel *k, struct err *e)
+{
+	int r = 0;
+
+	switch (s->kind) {
+	case STEP_KNOB:
+		return kernel_knob_set(k, s->knob, held_value(&s->to), e);
+	case STEP_PNET_ADD:
+		r = kernel_pnet_add(k, &s->pnet, e);
+		/* EEXIST stands for more than the entry itself: any ID that its device has. */
+		if (r == -EEXIST && pnet_present(k, &s->pnet)) {
+			s->others = true;
+			r = 0;
+		}
+		return r;
+	case STEP_PNET_DELETE:
+		r = kernel_pnet_delete(k, &s->pnet, e);
+		s->others = r == -ENOENT;
+		return r == -ENOENT ? 0 : r;
+	case STEP_UEID_ADD:
+		r = kernel_ueid_add(k, s->eid, e);
+		if (r == -EEXIST && ueid_present(k, s->eid)) {
+			s->others = true;
+			r = 0;
+		}
+		return r;
+	case STEP_UEID_DELETE:
+		r = kernel_ueid_delete(k, s->eid, e);
+		s->others = r == -ENOENT;
+		return r == -ENOENT ? 0 : r;
+	case STEP_SEID:
+		r = kernel_seid_set(k, s->to.u != 0, e);
+		s->unsupported = r == -EOPNOTSUPP;
+		return s->unsupported ? 0 : r;
+	}
+	return -EINVAL;
+}
+
+/* Also the step that failed is looked at: it may have changed something all the same (see kernel_knob_set, -EIO). */
+static int step_undo(const struct step *s, bool failed, struct kernel *k, struct err *e)
+{
+	struct value now, from = held_value(&s->from);
+	int r;
+
+	if (s->others || s->unsupported)
+		return 0;
+	switch (s->kind) {
+	case STEP_KNOB:
+		r = kernel_knob_get(k, s->knob, &now, e);
+		if (r < 0 || value_equal(now, from))
+			return r;
+		return kernel_knob_set(k, s->knob, from, e);
+	case STEP_PNET_ADD:
+		/* The kernel access takes back what a failed addition did; an entry that is there now is not ours. */
+		r = failed ? 0 : kernel_pnet_delete(k, &s->pnet, e);
+		return r == -ENOENT ? 0 : r;
+	case STEP_PNET_DELETE:
+		if (failed && pnet_present(k, &s->pnet))
+			return 0;
+		r = kernel_pnet_add(k, &s->pnet, e);
+		return r == -EEXIST && pnet_present(k, &s->pnet) ? 0 : r;
+	case STEP_UEID_ADD:
+		r = failed ? 0 : kernel_ueid_delete(k, s->eid, e);
+		return r == -ENOENT ? 0 : r;
+	case STEP_UEID_DELETE:
+		if (failed && ueid_present(k, s->eid))
+			return 0;
+		r = kernel_ueid_add(k, s->eid, e);
+		return r == -EEXIST && ueid_present(k, s->eid) ? 0 : r;
+	case STEP_SEID:
+		return failed ? 0 : kernel_seid_set(k, from.u != 0, e);
+	}
+	return -EINVAL;
+}
+
+/* ---- what the kernel has ---- */
+
+void observed_done(struct observed *o)
+{
+	free(o->knobs);
+	list_done(&o->pnet);
+	list_done(&o->ueid);
+	*o = (struct observed){ 0 };
+}
+
+/* A table that this kernel does not have is no failure: *ret_has says so. */
+static int observe_list(struct kernel *k, enum noun_id noun, struct list *ret, bool *ret_has, struct err *e)
+{
+	int r = kernel_list(k, &nouns[noun], ret, e);
+
+	if (r == -EOPNOTSUPP || r == -ENOPROTOOPT) {
+		*ret_has = false;
+		return 0;
+	}
+	*ret_has = r == 0;
+	return r;
+}
+
+static int observe_seid(struct kernel *k, struct value *ret, struct err *e)
+{
+	CLEANUP_LIST struct list l = { 0 };
+	bool has;
+	int r = observe_list(k, NOUN_SEID, &l, &has, e);
+
+	if (r < 0)
+		return r;
+	*ret = has && l.n > 0 ? list_row(&l, 0)[SEID_ENABLED] : (struct value){ 0 };
+	return 0;
+}
+
+int observe(struct kernel *k, unsigned int what, struct observed *ret, struct err *e)
+{
+	CLEANUP_OBSERVED struct observed o = { 0 };
+	int r = 0;
+
+	o.knobs = calloc(n_knobs, sizeof(*o.knobs));
+	if (!o.knobs)
+		return err_set(e, -ENOMEM, "read the state of SMC: out of memory");
+	if (what & OBSERVE_KNOBS)
+		r = knob_states_read(k, o.knobs, e);
+	if (r == 0 && (what & OBSERVE_PNET))
+		r = observe_list(k, NOUN_PNET, &o.pnet, &o.has_pnet, e);
+	if (r == 0 && (what & OBSERVE_EIDS))
+		r = observe_list(k, NOUN_UEID, &o.ueid, &o.has_ueid, e);
+	if (r == 0 && (what & OBSERVE_EIDS))
+		r = observe_seid(k, &o.seid, e);
+	if (r < 0)
+		return r;
+	*ret = o;
+	o = (struct observed){ 0 };
+	return 0;
+}
+
+int observed_pnet(const struct observed *o, struct pnet_entry **ret, size_t *ret_n, struct err *e)
+{
+	struct pnet_entry *v = calloc(o->pnet.n ?: 1, sizeof(*v));
+
+	if (!v)
+		return err_set(e, -ENOMEM, "read the pnet table: out of memory");
+	for (size_t i = 0; i < o->pnet.n; i++)
+		v[i] = pnet_entry_of(&o->pnet, i);
+	qsort(v, o->pnet.n, sizeof(*v), pnet_entry_compare);
+	*ret = v;
+	*ret_n = o->pnet.n;
+	return 0;
+}
+
+bool observed_ueid(const struct observed *o, const char *eid)
+{
+	for (size_t i = 0; i < o->ueid.n; i++)
+		if (str_eq(list_row(&o->ueid, i)[UEID_EID].s, eid))
+			return true;
+	return false;
+}
+
+/* ---- all of it ---- */
+
+/* Does the kernel have what the step was to bring about (want), or what was there before it (!want)? */
+static bool step_holds(const struct step *s, bool want, const struct observed *o, const struct pnet_entry *pnet, size_t n)
+{
+	const struct held *h = want ? &s->to : &s->from;
+
+	if (s->others || s->unsupported)
+		return true;
+	switch (s->kind) {
+	case STEP_KNOB:
+		return value_equal(o->knobs[knob_index(s->knob)].value, held_value(h));
+	case STEP_SEID:
+		return value_equal(o->seid, held_value(h));
+	case STEP_PNET_ADD:
+		return !!pnet_entry_search(&s->pnet, pnet, n) == want;
+	case STEP_PNET_DELETE:
+		return !!pnet_entry_search(&s->pnet, pnet, n) != want;
+	case STEP_UEID_ADD:
+		return observed_ueid(o, s->eid) == want;
+	case STEP_UEID_DELETE:
+		return observed_ueid(o, s->eid) != want;
+	}
+	return false;
+}
+
+static unsigned int what_of(const struct step *v, size_t n)
+{
+	unsigned int what = 0;
+
+	for (size_t i = 0; i < n; i++)
+		what |= v[i].kind == STEP_KNOB						     ? OBSERVE_KNOBS :
+			v[i].kind == STEP_PNET_ADD || v[i].kind == STEP_PNET_DELETE ? OBSERVE_PNET :
+											     OBSERVE_EIDS;
+	return what;
+}
+
+/* Read back: -EIO and the first step of v[n] that is not so. */
+static int steps_verify(const struct step *v, size_t n, bool want, struct kernel *k, struct err *e)
+{
+	CLEANUP_OBSERVED struct observed o = { 0 };
+	CLEANUP_FREE struct pnet_entry *pnet = NULL;
+	size_t n_pnet = 0;
+	int r = observe(k, what_of(v, n), &o, e);
+
+	if (r == 0)
+		r = observed_pnet(&o, &pnet, &n_pnet, e);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP_TEXT struct text t = { 0 };
+
+		if (step_holds(&v[i], want, &o, pnet, n_pnet))
+			continue;
+		step_text(&v[i], &t);
+		return err_set(e, -EIO, "%s: the kernel has something else when it is read back", text_str(&t));
+	}
+	return 0;
+}
+
+static int undo_steps(const struct step *v, size_t n, bool last_failed, struct kernel *k, const struct logger *log,
+		      struct err *e)
+{
+	struct err first = { 0 }, step_e;
+	int r;
+
+	for (size_t i = n; i-- > 0;) {
+		CLEANUP_TEXT struct text t = { 0 };
+		bool failed = last_failed && i + 1 == n;
+
+		step_e = (struct err){ 0 };
+		step_text(&v[i], &t);
+		r = step_undo(&v[i], failed, k, &step_e);
+		if (r < 0) {
+			log_error(log, "cannot take back: %s: %s", text_str(&t), step_e.text);
+			if (!first.code)
+				first = step_e;
+		} else if (!failed) {
+			log_info(log, "took back: %s", text_str(&t));
+		}
+	}
+	if (!first.code)
+		steps_verify(v, last_failed ? n - 1 : n, false, k, &first);
+	if (!first.code)
+		return 0;
+	*e = first;
+	return -EIO;
+}
+
+/* Undo after a failure, and say in e, which has the failure already, when that was not possible. */
+static void give_up(const struct plan *p, size_t n, bool last_failed, struct kernel *k, const struct logger *log,
+		    struct err *e)
+{
+	struct err undo = { 0 };
+	size_t len = strlen(e->text);
+
+	if (undo_steps(p->v, n, last_failed, k, log, &undo) == 0)
+		snprintf(e->text + len, sizeof(e->text) - len, "; nothing is changed");
+	else
+		snprintf(e->text + len, sizeof(e->text) - len, "; and not everything could be put back: %s", undo.text);
+}
+
+static void log_step(const struct step *s, const struct logger *log)
+{
+	CLEANUP_TEXT struct text t = { 0 };
+
+	step_text(s, &t);
+	if (s->unsupported)
+		log_warning(log, "%s [%s]: this kernel does not support it", text_str(&t), s->why);
+	else if (s->others)
+		log_info(log, "%s [%s]: it is so already", text_str(&t), s->why);
+	else
+		log_info(log, "%s [%s]", text_str(&t), s->why);
+}
+
+int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct err *e)
+{
+	struct err own = { 0 };
+	int r;
+
+	if (!e)
+		e = &own;
+	for (size_t i = 0; i < p->n; i++) {
+		CLEANUP_TEXT struct text t = { 0 };
+
+		r = step_do(&p->v[i], k, e);
+		if (r < 0) {
+			step_text(&p->v[i], &t);
+			err_prefix(e, "%s [%s]", text_str(&t), p->v[i].why);
+			give_up(p, i + 1, true, k, log, e);
+			return r;
+		}
+		log_step(&p->v[i], log);
+	}
+	if (p->n == 0)
+		return 0;
+	r = steps_verify(p->v, p->n, true, k, e);
+	if (r < 0)
+		give_up(p, p->n, false, k, log, e);
+	return r;
+}
+
+int plan_undo(const struct plan *p, struct kernel *k, const struct logger *log, struct err *e)
+{
+	return undo_steps(p->v, p->n, false, k, log, e);
+}
