@@ -290,8 +290,8 @@ int manager_set_knobs(struct manager *m, const char *netns, const struct assignm
 		return fail_memory(f);
 	/* Everything is looked at before anything is touched. */
 	for (size_t i = 0; i < n; i++) {
-		const struct knob *knob;
-		struct value v;
+		const struct knob *knob = NULL;
+		struct value v = { 0 };
 
 		r = parse_assignment(&a[i], &knob, &v, f);
 		if (r < 0)

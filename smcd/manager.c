@@ -101,10 +101,14 @@ uint64_t netns_inode(const char *netns)
 	return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
 
-static int helper_open(const char *path, struct netns_helper **ret, struct err *e)
+static int helper_open(const struct manager *m, struct netns_helper **ret, struct err *e)
 {
+	const char *path = m->config.netns_helper ?: NETNS_HELPER_SOCKET;
 	struct stat st;
 
+	*ret = NULL;
+	if (!m->config.netns_helper && access(path, F_OK) < 0)
+		return 0;
 	if (stat(path, &st) < 0)
 		return err_set(e, -errno, "namespace helper %s: %s", path, strerror(errno));
 	return S_ISSOCK(st.st_mode) ? netns_helper_connect(path, ret, e) : netns_helper_spawn(path, ret, e);
@@ -128,11 +132,9 @@ int manager_kernel(struct manager *m, const char *netns, struct kernel **ret, st
 	if (r < 0)
 		return r;
 	f->kind = FAIL_KERNEL;
-	if (m->config.netns_helper) {
-		r = helper_open(m->config.netns_helper, &helper, &f->e);
-		if (r < 0)
-			return r;
-	}
+	r = helper_open(m, &helper, &f->e);
+	if (r < 0)
+		return r;
 	r = transport_open(netns, helper, &t, &f->e);
 	netns_helper_free(helper);
 	if (r == -ENOENT) {

@@ -15,13 +15,15 @@
 
 #define MANAGER_UNSUPPORTED_MAX 64 /* names kept of settings that this kernel lacks: more than there are */
 #define SAVED_POLICY "90-smcctl.json"
+#define NETNS_HELPER_SOCKET "/run/smcd-netns.socket" /* where smcd-netns.socket listens */
 
 struct manager_config {
 	struct policy_paths paths;
 	bool main_file_required; /* it was named on the command line: its absence is a problem of the policy */
 	const char *state_dir;
 	const char *boot_id;
-	const char *netns_helper; /* a socket or a program; NULL: the kernel access enters namespaces itself */
+	/* A socket or a program. NULL: NETNS_HELPER_SOCKET if it is there, else smcd enters namespaces itself (as root it can). */
+	const char *netns_helper;
 	const struct logger *log;
 	uint64_t (*now_usec)(void); /* CLOCK_REALTIME */
 };
