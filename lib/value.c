@@ -260,7 +260,8 @@ static void human(uint64_t n, unsigned int step, const char *const *suffix, stru
 	double d = (double)n;
 	size_t i = 0;
 
-	while (d >= step && suffix[i + 1]) {
+	/* 1023.9999K would be shown as 1024K: what rounds up to the next unit takes it */
+	while (d >= step - 0.5 && suffix[i + 1]) {
 		d /= step;
 		i++;
 	}
