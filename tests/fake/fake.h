@@ -16,7 +16,7 @@
  *   host NAME                host name as the module knows it
  *   pads on|off              64-bit attributes are aligned by PAD attributes, as on some architectures
  *   capped on|off            errors do not repeat the request's payload
- *   datagram BYTES           how much of a dump goes into one datagram (2048)
+ *   datagram BYTES           how much of a dump goes into one datagram (2560; the statistics need 2300)
  *   trace on|off             write each operation to SMCD_FAKE.log
  *   hs_ctrl NAME             a handshake control that can be chosen
  *   netns [NAME]             what follows concerns this namespace, which is created; without NAME the initial one

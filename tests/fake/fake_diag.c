@@ -43,7 +43,9 @@ static void put_conninfo(struct fbuf *b, const struct fake_socket *s)
 		.token = (uint32_t)s->token, .sndbuf_size = (uint32_t)s->sndbuf, .rmbe_size = (uint32_t)s->rcvbuf,
 		.peer_rmbe_size = (uint32_t)s->peer_rcvbuf,
 		.rx_prod = { .count = (uint32_t)s->rx_prod, .wrap = (uint16_t)s->rx_wrap },
-		.rx_cons = { .count = (uint32_t)s->rx_cons },
+		/* Cursors go by who sends them: how far this side has read is what it tells the peer. */
+		.tx_cons = { .count = (uint32_t)s->rx_cons },
+		.rx_cons = { .count = (uint32_t)s->tx_fin },
 		.tx_prod = { .count = (uint32_t)s->tx_prod },
 		.tx_prep = { .count = (uint32_t)s->tx_prep },
 		.tx_sent = { .count = (uint32_t)s->tx_prod },

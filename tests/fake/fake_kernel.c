@@ -200,11 +200,17 @@ static size_t body_offset(const struct call *c)
 								      sizeof(struct inet_diag_msg));
 }
 
-/* The length of the first attribute at the wanted depth becomes wrong. */
+/* The length of the first attribute becomes wrong, or that of the first one in it. */
 static void mangle_attr(const struct call *c, unsigned char *p, size_t len, uint16_t nla_len, uint64_t depth)
 {
-	size_t at = body_offset(c) + depth * NLA_HDRLEN;
+	size_t at = body_offset(c);
+	struct nlattr a;
 
+	for (; at + NLA_HDRLEN <= len; at += NLA_HDRLEN) {
+		memcpy(&a, p + at, sizeof(a));
+		if (!depth-- || !(a.nla_type & NLA_F_NESTED))
+			break;
+	}
 	if (at + NLA_HDRLEN <= len)
 		memcpy(p + at, &nla_len, sizeof(nla_len));
 }
@@ -219,14 +225,18 @@ static void stray_answers(const struct call *c, const unsigned char *p, size_t l
 			     .nlmsg_seq = c->req.nlmsg_seq ^ 0x5555 },
 		      .e = { .error = -EPERM } };
 	unsigned char *a = malloc(sizeof(refusal)), *b = malloc(len);
-	uint32_t seq = c->req.nlmsg_seq ^ 0x5555;
+	struct nlmsghdr h;
 
 	if (!a || !b)
 		fake_die("out of memory");
 	memcpy(a, &refusal, sizeof(refusal));
 	enqueue(c->conn, c->bus, a, sizeof(refusal));
 	memcpy(b, p, len);
-	memcpy(b + offsetof(struct nlmsghdr, nlmsg_seq), &seq, sizeof(seq));
+	for (size_t at = 0; at < len; at += NLMSG_ALIGN(h.nlmsg_len)) {
+		memcpy(&h, b + at, sizeof(h));
+		h.nlmsg_seq = refusal.h.nlmsg_seq;
+		memcpy(b + at, &h, sizeof(h));
+	}
 	enqueue(c->conn, c->bus, b, len);
 }
 
@@ -266,7 +276,7 @@ static size_t mangle(const struct call *c, const struct fake_fault *x, unsigned 
 	case WHAT_EMPTY:
 		return 0;
 	case WHAT_TRUNCATE:
-		return len / 2 + 2;
+		return len / 2 | 1; /* never between two messages */
 	default:
 		break;
 	}
@@ -364,6 +374,8 @@ static void dump_fill(struct fake_conn *conn, enum bus bus)
 
 		d->pos += d->pos == d->hide;
 		r = c->op->emit(c, &b, d->pos);
+		if (r == EMIT_FULL && !b.len)
+			fake_die("an entry of %s does not fit into a datagram of %zu bytes", c->op->name, b.size);
 		if (r == EMIT_FULL || (r == EMIT_END && (!d->endless || !b.len)))
 			break;
 		d->pos = r == EMIT_END ? 0 : d->pos + 1;

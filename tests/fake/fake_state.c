@@ -172,7 +172,7 @@ void fake_boot(struct fake *f, const char *era)
 	s->script_line = line;
 	s->era = (unsigned int)i;
 	s->privileged = true;
-	s->goodsize = 2048;
+	s->goodsize = 2560;
 	s->next_family = FIRST_FAMILY;
 	fake_ns_create(f, "");
 	if (fake_era_table[i].loaded)
