@@ -221,20 +221,20 @@ static const struct field fallback_fields[N_FB_FIELDS] = {
 
 const struct noun nouns[N_NOUNS] = {
 	[NOUN_LINKGROUPS] = { NOUN_LINKGROUPS, "linkgroups", "LinkGroup", "ListLinkGroups", true,
-		"link groups: what connections to one peer share", FIELDS(linkgroup_fields) },
+		"Link groups: what connections to one peer share", FIELDS(linkgroup_fields) },
 	[NOUN_LINKS] = { NOUN_LINKS, "links", "Link", "ListLinks", true,
 		"SMC-R links of the link groups", FIELDS(link_fields) },
 	[NOUN_DEVICES] = { NOUN_DEVICES, "devices", "Device", "ListDevices", true,
-		"devices that SMC can use: ports of RDMA devices, ISM devices (the kernel leaves out loopback)", FIELDS(device_fields) },
+		"Devices that SMC can use: ports of RDMA devices, ISM devices (the kernel leaves out loopback)", FIELDS(device_fields) },
 	[NOUN_SOCKETS] = { NOUN_SOCKETS, "sockets", "Socket", "ListSockets", false,
 		"SMC sockets, fallen back ones too", FIELDS(socket_fields) },
 	[NOUN_PNET] = { NOUN_PNET, "pnet", "PnetEntry", "ListPnet", false,
-		"pnet table: which devices are on one physical network", FIELDS(pnet_fields) },
+		"Pnet table: which devices are on one physical network", FIELDS(pnet_fields) },
 	[NOUN_UEID] = { NOUN_UEID, "ueid", "Ueid", "ListUeid", true,
-		"user-defined enterprise IDs", FIELDS(ueid_fields) },
-	[NOUN_SEID] = { NOUN_SEID, "seid", "Seid", "GetSeid", true, "system enterprise ID", FIELDS(seid_fields) },
+		"User-defined enterprise IDs", FIELDS(ueid_fields) },
+	[NOUN_SEID] = { NOUN_SEID, "seid", "Seid", "GetSeid", true, "System enterprise ID", FIELDS(seid_fields) },
 	[NOUN_FALLBACKS] = { NOUN_FALLBACKS, "fallbacks", "Fallback", "ListFallbacks", false,
-		"connections that fell back to TCP, by reason", FIELDS(fallback_fields) },
+		"Connections that fell back to TCP, by reason", FIELDS(fallback_fields) },
 };
 /* clang-format on */
 
