@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12-smcd
-# timeout: 120
+# timeout: 180
+# cpus: 2
 # SMC-D over the loopback device of our module build: exact sizes, every byte checked, and sock_diag says that it was
 # SMC. Without a UEID the same connection is TCP, with a reason.
 . "$ROOT/tests/vm/lib.sh"

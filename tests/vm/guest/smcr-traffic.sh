@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
 # timeout: 180
+# cpus: 2
 # SMC-R on the stock kernel, over soft-RoCE on the loopback device: exact sizes, every byte checked, and sock_diag
 # says that it was SMC.
 . "$ROOT/tests/vm/lib.sh"
