@@ -283,14 +283,14 @@ struct notation {
 };
 
 static const struct notation notations[] = {
-	[TYPE_COUNT] = { .number = true, .what = "a whole number" },
-	[TYPE_SIZE] = { .number = true, .string = true, .what = "a whole number or a string like \"64K\"" },
-	[TYPE_SECONDS] = { .number = true, .string = true, .what = "a whole number or a string like \"30s\"" },
+	[TYPE_COUNT] = { .number = true, .what = "a whole number, " },
+	[TYPE_SIZE] = { .number = true, .string = true, .what = "a whole number or a string like \"64K\", " },
+	[TYPE_SECONDS] = { .number = true, .string = true, .what = "a whole number or a string like \"30s\", " },
 	[TYPE_BOOL] = { .boolean = true, .what = "true or false", .no_range = true },
-	[TYPE_CHOICE] = { .number = true, .string = true, .what = "a string" },
-	[TYPE_STRING] = { .string = true, .what = "a string" },
-	[TYPE_HEX32] = { .string = true, .what = "a string" },
-	[TYPE_HEX64] = { .string = true, .what = "a string" },
+	[TYPE_CHOICE] = { .number = true, .string = true, .what = "one of " },
+	[TYPE_STRING] = { .string = true, .what = "a string, " },
+	[TYPE_HEX32] = { .string = true, .what = "a string, " },
+	[TYPE_HEX64] = { .string = true, .what = "a string, " },
 };
 
 static void complain_notation(struct load *l, struct json_object *o, const struct value_spec *spec)
@@ -299,10 +299,8 @@ static void complain_notation(struct load *l, struct json_object *o, const struc
 	CLEANUP_TEXT struct text t = { 0 };
 
 	text_add(&t, "%s", n->what);
-	if (!n->no_range) {
-		text_add(&t, ", ");
+	if (!n->no_range)
 		value_allowed(spec, &t);
-	}
 	complain_type(l, o, text_str(&t));
 }
 
