@@ -118,15 +118,17 @@ static int wanted_pnet(const struct policy *p, struct build *b)
 
 static int build_pnet(const struct manager *m, const struct policy *p, const struct observed *o, struct build *b)
 {
-	CLEANUP_FREE struct pnet_entry *there = NULL;
-	size_t n = 0;
+	struct pnet_entry *there;
+	size_t n;
 	int r;
 
 	r = wanted_pnet(p, b);
 	if (r == 0)
-		r = observed_pnet(o, &there, &n, NULL);
+		r = observed_pnet(o, &b->plan.pnet_before, &b->plan.n_pnet_before, NULL);
 	if (r < 0)
 		return r;
+	there = b->plan.pnet_before;
+	n = b->plan.n_pnet_before;
 	if (!o->has_pnet) {
 		if (p->n_pnet)
 			note_unsupported(b, "pnet");

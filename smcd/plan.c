@@ -5,6 +5,7 @@
 void plan_done(struct plan *p)
 {
 	free(p->v);
+	free(p->pnet_before);
 	*p = (struct plan){ 0 };
 }
 
@@ -142,8 +143,24 @@ static int step_do(struct step *s, struct kernel *k, struct err *e)
 	return -EINVAL;
 }
 
+/* Every entry that the ID had. */
+static int restore_id(const struct plan *p, const char *id, struct kernel *k, struct err *e)
+{
+	for (size_t i = 0; i < p->n_pnet_before; i++) {
+		const struct pnet_entry *old = &p->pnet_before[i];
+		int r;
+
+		if (!str_eq(old->id, id) || pnet_present(k, old))
+			continue;
+		r = kernel_pnet_add(k, old, e);
+		if (r < 0 && r != -EEXIST)
+			return r;
+	}
+	return 0;
+}
+
 /* Also the step that failed is looked at: it may have changed something all the same (see kernel_knob_set, -EIO). */
-static int step_undo(const struct step *s, bool failed, struct kernel *k, struct err *e)
+static int step_undo(const struct plan *p, const struct step *s, bool failed, struct kernel *k, struct err *e)
 {
 	struct value now, from = held_value(&s->from);
 	int r;
@@ -161,10 +178,7 @@ static int step_undo(const struct step *s, bool failed, struct kernel *k, struct
 		r = failed ? 0 : kernel_pnet_delete(k, &s->pnet, e);
 		return r == -ENOENT ? 0 : r;
 	case STEP_PNET_DELETE:
-		if (failed && pnet_present(k, &s->pnet))
-			return 0;
-		r = kernel_pnet_add(k, &s->pnet, e);
-		return r == -EEXIST && pnet_present(k, &s->pnet) ? 0 : r;
+		return restore_id(p, s->pnet.id, k, e);
 	case STEP_UEID_ADD:
 		r = failed ? 0 : kernel_ueid_delete(k, s->eid, e);
 		return r == -ENOENT ? 0 : r;
@@ -319,33 +333,34 @@ static int steps_verify(const struct step *v, size_t n, bool want, struct kernel
 	return 0;
 }
 
-static int undo_steps(const struct step *v, size_t n, bool last_failed, struct kernel *k, const struct logger *log,
+static int undo_steps(const struct plan *p, size_t n, bool last_failed, struct kernel *k, const struct logger *log,
 		      struct err *e)
 {
-	struct err first = { 0 }, step_e;
-	int r;
+	const struct step *v = p->v;
+	struct err first = { 0 };
+	int r, worst = 0;
 
 	for (size_t i = n; i-- > 0;) {
 		CLEANUP_TEXT struct text t = { 0 };
 		bool failed = last_failed && i + 1 == n;
+		struct err step_e = { 0 };
 
-		step_e = (struct err){ 0 };
 		step_text(&v[i], &t);
-		r = step_undo(&v[i], failed, k, &step_e);
+		r = step_undo(p, &v[i], failed, k, &step_e);
 		if (r < 0) {
 			log_error(log, "cannot take back: %s: %s", text_str(&t), step_e.text);
-			if (!first.code)
+			if (worst == 0)
 				first = step_e;
+			worst = -EIO;
 		} else if (!failed) {
 			log_info(log, "took back: %s", text_str(&t));
 		}
 	}
-	if (!first.code)
-		steps_verify(v, last_failed ? n - 1 : n, false, k, &first);
-	if (!first.code)
-		return 0;
-	*e = first;
-	return -EIO;
+	if (worst == 0)
+		worst = steps_verify(v, n, false, k, &first);
+	if (worst < 0)
+		*e = first;
+	return worst;
 }
 
 /* Undo after a failure, and say in e, which has the failure already, when that was not possible. */
@@ -355,7 +370,7 @@ static void give_up(const struct plan *p, size_t n, bool last_failed, struct ker
 	struct err undo = { 0 };
 	size_t len = strlen(e->text);
 
-	if (undo_steps(p->v, n, last_failed, k, log, &undo) == 0)
+	if (undo_steps(p, n, last_failed, k, log, &undo) == 0)
 		snprintf(e->text + len, sizeof(e->text) - len, "; nothing is changed");
 	else
 		snprintf(e->text + len, sizeof(e->text) - len, "; and not everything could be put back: %s", undo.text);
@@ -403,5 +418,5 @@ int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct 
 
 int plan_undo(const struct plan *p, struct kernel *k, const struct logger *log, struct err *e)
 {
-	return undo_steps(p->v, p->n, false, k, log, e);
+	return undo_steps(p, p->n, false, k, log, e);
 }

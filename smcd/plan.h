@@ -35,6 +35,9 @@ struct step {
 struct plan {
 	struct step *v;
 	size_t n;
+	/* The pnet table from before, sorted: the kernel deletes all entries of an ID, so more than a step's own can be lost. */
+	struct pnet_entry *pnet_before;
+	size_t n_pnet_before;
 };
 
 void plan_done(struct plan *p);
