@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fake.h - a stateful kernel for tests: it implements struct transport_ops and answers real netlink bytes and sysctl texts
- * as net/smc of an era does, traps and all, or as a script of faults says.
+ * fake.h - a stateful kernel for tests: it implements struct transport_ops and answers real netlink bytes and sysctl
+ * texts as net/smc of an era does, traps and all, or as a script of faults says.
  *
- * It has one language, lines of text, for unit tests (fake_do) and for whole programs. A program linked with it reads the
- * lines from the file that the environment variable SMCD_FAKE names, keeps the kernel's state in SMCD_FAKE.state, shared with
- * every other such program, and before each operation reads lines that were appended to the file since: appending is how
- * a test changes a running kernel. A file that became shorter is a reboot.
+ * It has one language, lines of text, for unit tests (fake_do) and for whole programs. A program linked with it reads
+ * the lines from the file that the environment variable SMCD_FAKE names, keeps the kernel's state in SMCD_FAKE.state,
+ * shared with every other such program, and before each operation reads lines that were appended to the file since:
+ * appending is how a test changes a running kernel. A file that became shorter is a reboot.
  *
  *   era NAME                 none, unloaded, 6.1, 6.12, 7.2: boots anew, all else is forgotten
  *   module load|unload       family ids change with each load; unloading forgets what the module held
@@ -33,15 +33,17 @@
  *   fault POINT WHAT [TIMES] [after=N] [times=N] [cmd=NAME] [bus=genl|diag] [text="..."] [arg=N]
  *   fault clear
  *
- * Points and what can go wrong there; TIMES is 1 unless given, 0 is for ever; cmd is an operation as fake_requests() names it
- * or a sysctl:
+ * Points and what can go wrong there; TIMES is 1 unless given, 0 is for ever; cmd is an operation as fake_requests()
+ * names it, or a sysctl:
  *   send, sysctl_read, sysctl_write: an errno name. sysctl_write also "ignored": success without effect.
  *   recv: an errno name. ENOBUFS loses what waits in the socket, EAGAIN leaves it there to come late.
  *   answer: an errno name: the kernel refuses the request, with text as its extended ack.
- *   dump: intr (NLM_F_DUMP_INTR), hide (an entry is missing in this reading, another one each time), skip and double (a change
- *     in mid-dump shifted the entries behind the first datagram), endless, no_done, an errno name (in NLMSG_DONE).
- *   mangle: len_big, len_small, len_zero, attr_long, attr_zero, attr_short, truncate, empty, foreign_seq (a stray answer in front),
- *     wrong_type, narrow (integers are too short), wide (too long), unterminated (strings), garbage, no_id.
+ *   dump: intr (NLM_F_DUMP_INTR), hide (an entry is missing in this reading, another one each time), skip and double
+ *     (a change in mid-dump shifted the entries behind the first datagram), endless, no_done, an errno name (in
+ *     NLMSG_DONE).
+ *   mangle: len_big, len_small, len_zero; attr_long, attr_zero, attr_short (arg=1: of the first attribute inside the
+ *     first); truncate, empty, foreign_seq (a stray answer in front), wrong_type, narrow (integers are too short), wide
+ *     (too long), unterminated (strings), garbage, no_id (GETFAMILY).
  */
 #pragma once
 
@@ -49,7 +51,7 @@
 
 struct fake;
 
-/* A kernel of the given era in this process's memory. The newest one is what transport_open() opens. Aborts when it cannot. */
+/* A kernel of the given era in this process's memory. The newest one is what transport_open() opens. Else aborts. */
 struct fake *fake_new(const char *era);
 struct fake *fake_free(struct fake *f);
 static inline void fake_freep(struct fake **f)
@@ -64,8 +66,10 @@ int fake_transport(struct fake *f, const char *netns, struct transport *ret);
 /* A struct kernel on it; aborts when it cannot. */
 struct kernel *fake_kernel(struct fake *f, const char *netns);
 
-/* All that can be written to the kernel in this namespace, as text, for "is as before" and for looking at. Valid until the
-   next call. */
+/*
+ * All that can be written to the kernel in this namespace, as text, for "is as before" and for looking at. Valid until
+ * the next call.
+ */
 const char *fake_state(struct fake *f, const char *netns);
 /* The value of a sysctl as a reader sees it; NULL: this era has none. Valid until the next call. */
 const char *fake_sysctl(struct fake *f, const char *netns, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fake_diag.c - sock_diag as the fake kernel speaks it: AF_SMC (net/smc/smc_diag.c) and the TCP sockets inside the SMC ones
- * (net/ipv4/inet_diag.c).
+ * fake_diag.c - sock_diag as the fake kernel speaks it: AF_SMC (net/smc/smc_diag.c) and the TCP sockets inside the SMC
+ * ones (net/ipv4/inet_diag.c).
  */
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
@@ -40,7 +40,9 @@ static void put_id(struct inet_diag_sockid *id, const struct fake_socket *s, uin
 static void put_conninfo(struct fbuf *b, const struct fake_socket *s)
 {
 	struct smc_diag_conninfo i = {
-		.token = (uint32_t)s->token, .sndbuf_size = (uint32_t)s->sndbuf, .rmbe_size = (uint32_t)s->rcvbuf,
+		.token = (uint32_t)s->token,
+		.sndbuf_size = (uint32_t)s->sndbuf,
+		.rmbe_size = (uint32_t)s->rcvbuf,
 		.peer_rmbe_size = (uint32_t)s->peer_rcvbuf,
 		.rx_prod = { .count = (uint32_t)s->rx_prod, .wrap = (uint16_t)s->rx_wrap },
 		/* Cursors go by who sends them: how far this side has read is what it tells the peer. */
@@ -72,7 +74,10 @@ static void put_lgrinfo(struct fbuf *b, const struct fake_socket *s)
 static void put_dmbinfo(struct call *c, struct fbuf *b, const struct fake_socket *s)
 {
 	struct smcd_diag_dmbinfo i = {
-		.linkid = (uint32_t)s->linkid, .peer_gid = s->smcd_peer_gid, .my_gid = s->smcd_gid, .token = s->smcd_token,
+		.linkid = (uint32_t)s->linkid,
+		.peer_gid = s->smcd_peer_gid,
+		.my_gid = s->smcd_gid,
+		.token = s->smcd_token,
 		.peer_token = s->smcd_token + 1,
 	};
 	size_t n = fake_has(c->f, RANK_6_12) ? sizeof(i) : offsetof(struct smcd_diag_dmbinfo, peer_gid_ext);
@@ -82,7 +87,8 @@ static void put_dmbinfo(struct call *c, struct fbuf *b, const struct fake_socket
 
 static void put_attrs(struct call *c, struct fbuf *b, const struct fake_socket *s)
 {
-	struct smc_diag_fallback fallback = { .reason = (uint32_t)s->reason, .peer_diagnosis = (uint32_t)s->peer_reason };
+	struct smc_diag_fallback fallback = { .reason = (uint32_t)s->reason,
+					      .peer_diagnosis = (uint32_t)s->peer_reason };
 	bool grouped = s->token && s->mode != SMC_DIAG_MODE_FALLBACK_TCP;
 
 	fb_u8(b, SMC_DIAG_SHUTDOWN, (uint8_t)s->shutdown);
@@ -111,30 +117,28 @@ static const struct fake_socket *smc_socket_at(const struct call *c, size_t i)
 static enum emitted emit_smc(struct call *c, struct fbuf *b, size_t i)
 {
 	const struct fake_socket *s = smc_socket_at(c, i);
-	struct smc_diag_msg *m;
+	struct smc_diag_msg m = { 0 };
 	size_t start;
 
 	if (!s)
 		return EMIT_END;
+	/* sk_family of a socket that was made with IPPROTO_SMC is the protocol's, of all others PF_SMC. */
+	m.diag_family = (uint8_t)(!s->ipproto ? AF_SMC : s->family == 6 ? AF_INET6 : AF_INET);
+	m.diag_state = (uint8_t)s->state;
+	m.diag_mode = (uint8_t)s->mode;
+	m.diag_uid = (uint32_t)s->uid;
+	m.diag_inode = s->inode;
+	put_id(&m.id, s, s->cookie, !s->ipproto);
 	start = fb_msg(b, c, c->req.nlmsg_type, NLM_F_MULTI);
-	m = fb_raw(b, sizeof(*m));
-	if (m) {
-		/* sk_family of a socket that was made with IPPROTO_SMC is the protocol's, of all others PF_SMC. */
-		m->diag_family = (uint8_t)(!s->ipproto ? AF_SMC : s->family == 6 ? AF_INET6 : AF_INET);
-		m->diag_state = (uint8_t)s->state;
-		m->diag_mode = (uint8_t)s->mode;
-		m->diag_uid = (uint32_t)s->uid;
-		m->diag_inode = s->inode;
-		put_id(&m->id, s, s->cookie, !s->ipproto);
-		put_attrs(c, b, s);
-	}
+	fb_raw(b, &m, sizeof(m));
+	put_attrs(c, b, s);
 	return (enum emitted)fb_finish(b, start);
 }
 
 static enum emitted emit_tcp(struct call *c, struct fbuf *b, size_t i)
 {
 	const struct fake_socket *s;
-	struct inet_diag_msg *m;
+	struct inet_diag_msg m = { 0 };
 	uint8_t state;
 	size_t start;
 
@@ -145,16 +149,14 @@ static enum emitted emit_tcp(struct call *c, struct fbuf *b, size_t i)
 	if (s->netns != c->netns || s->no_tcp || !s->sport || (c->diag_family == AF_INET6) != (s->family == 6) ||
 	    !(c->diag_states & 1u << state))
 		return EMIT_SKIP;
+	m.idiag_family = c->diag_family;
+	m.idiag_state = state;
+	m.idiag_uid = (uint32_t)s->uid;
+	m.idiag_inode = (uint32_t)s->inode + 1;
+	put_id(&m.id, s, s->cookie + TCP_COOKIE, true);
 	start = fb_msg(b, c, c->req.nlmsg_type, NLM_F_MULTI);
-	m = fb_raw(b, sizeof(*m));
-	if (m) {
-		m->idiag_family = c->diag_family;
-		m->idiag_state = state;
-		m->idiag_uid = (uint32_t)s->uid;
-		m->idiag_inode = (uint32_t)s->inode + 1;
-		put_id(&m->id, s, s->cookie + TCP_COOKIE, true);
-		fb_u8(b, INET_DIAG_SHUTDOWN, (uint8_t)s->shutdown);
-	}
+	fb_raw(b, &m, sizeof(m));
+	fb_u8(b, INET_DIAG_SHUTDOWN, (uint8_t)s->shutdown);
 	return (enum emitted)fb_finish(b, start);
 }
 

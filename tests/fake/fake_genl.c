@@ -14,22 +14,27 @@
 
 struct policy {
 	size_t max_string[FAKE_ATTRS_MAX]; /* 0: not checked */
-	unsigned int nul_strings;	   /* bits: NLA_NUL_STRING */
+	unsigned int nul_strings;          /* bits: NLA_NUL_STRING */
 	unsigned int max;
 	bool strict, reject_all;
 };
 
 static const struct policy ctrl_policy = {
-	.max = CTRL_ATTR_MAX, .max_string = { [CTRL_ATTR_FAMILY_NAME] = GENL_NAMSIZ - 1 },
+	.max = CTRL_ATTR_MAX,
+	.max_string = { [CTRL_ATTR_FAMILY_NAME] = GENL_NAMSIZ - 1 },
 	.nul_strings = 1u << CTRL_ATTR_FAMILY_NAME,
 };
 static const struct policy smc_policy = { .max = 1, .strict = true, .reject_all = true };
 static const struct policy ueid_policy = {
-	.max = 1, .strict = true, .max_string = { [SMC_NLA_EID_TABLE_ENTRY] = SMC_MAX_EID_LEN },
+	.max = 1,
+	.strict = true,
+	.max_string = { [SMC_NLA_EID_TABLE_ENTRY] = SMC_MAX_EID_LEN },
 };
 static const struct policy pnet_policy = {
 	.max = SMC_PNETID_MAX,
-	.max_string = { [SMC_PNETID_NAME] = FAKE_PNETID_LEN, [SMC_PNETID_ETHNAME] = IFNAMSIZ - 1, [SMC_PNETID_IBNAME] = 63 },
+	.max_string = { [SMC_PNETID_NAME] = FAKE_PNETID_LEN,
+			[SMC_PNETID_ETHNAME] = IFNAMSIZ - 1,
+			[SMC_PNETID_IBNAME] = 63 },
 	.nul_strings = 1u << SMC_PNETID_NAME | 1u << SMC_PNETID_ETHNAME | 1u << SMC_PNETID_IBNAME,
 };
 
@@ -456,12 +461,15 @@ static void put_tech(struct call *c, struct fbuf *b, unsigned int tech, uint16_t
 {
 	static const uint16_t counters[] = {
 		SMC_NLA_STATS_T_CLNT_V1_SUCC, SMC_NLA_STATS_T_CLNT_V2_SUCC, SMC_NLA_STATS_T_SRV_V1_SUCC,
-		SMC_NLA_STATS_T_SRV_V2_SUCC, SMC_NLA_STATS_T_RX_BYTES, SMC_NLA_STATS_T_TX_BYTES, SMC_NLA_STATS_T_RX_CNT,
-		SMC_NLA_STATS_T_TX_CNT, SMC_NLA_STATS_T_SENDPAGE_CNT, SMC_NLA_STATS_T_CORK_CNT, SMC_NLA_STATS_T_NDLY_CNT,
-		SMC_NLA_STATS_T_SPLICE_CNT, SMC_NLA_STATS_T_URG_DATA_CNT,
+		SMC_NLA_STATS_T_SRV_V2_SUCC,  SMC_NLA_STATS_T_RX_BYTES,     SMC_NLA_STATS_T_TX_BYTES,
+		SMC_NLA_STATS_T_RX_CNT,       SMC_NLA_STATS_T_TX_CNT,       SMC_NLA_STATS_T_SENDPAGE_CNT,
+		SMC_NLA_STATS_T_CORK_CNT,     SMC_NLA_STATS_T_NDLY_CNT,     SMC_NLA_STATS_T_SPLICE_CNT,
+		SMC_NLA_STATS_T_URG_DATA_CNT,
 	};
 	static const uint16_t sizes[] = {
-		SMC_NLA_STATS_T_TXPLOAD_SIZE, SMC_NLA_STATS_T_RXPLOAD_SIZE, SMC_NLA_STATS_T_TX_RMB_SIZE,
+		SMC_NLA_STATS_T_TXPLOAD_SIZE,
+		SMC_NLA_STATS_T_RXPLOAD_SIZE,
+		SMC_NLA_STATS_T_TX_RMB_SIZE,
 		SMC_NLA_STATS_T_RX_RMB_SIZE,
 	};
 	size_t nest = fb_nest(b, type);
@@ -547,7 +555,8 @@ bool fake_ueid_valid(const char *ueid)
 	if (!n || ueid[0] == '.' || ueid[0] == '-')
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!(isdigit((unsigned char)ueid[i]) || isupper((unsigned char)ueid[i]) || ueid[i] == '.' || ueid[i] == '-'))
+		if (!(isdigit((unsigned char)ueid[i]) || isupper((unsigned char)ueid[i]) || ueid[i] == '.' ||
+		      ueid[i] == '-'))
 			return false;
 	return true;
 }
@@ -675,6 +684,7 @@ static int disable_hs(struct call *c)
 	return 0;
 }
 
+/* clang-format off */
 #define DUMP(name, fn) { #name, BUS_GENL, SMC_NETLINK_##name, .emit = fn }
 #define SET(name, fn) { #name, BUS_GENL, SMC_NETLINK_##name, .admin = true, .doit = fn }
 
@@ -688,6 +698,7 @@ const struct fake_op fake_smc_ops[] = {
 	SET(DISABLE_SEID, disable_seid), DUMP(DUMP_HS_LIMITATION, emit_hs), SET(ENABLE_HS_LIMITATION, enable_hs),
 	SET(DISABLE_HS_LIMITATION, disable_hs),
 };
+/* clang-format on */
 const size_t n_fake_smc_ops = ARRAY_SIZE(fake_smc_ops);
 
 /* ---- SMC_PNETID ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fake_kernel.c - the fake kernel's transport: sockets with queues, requests and dumps as net/netlink/af_netlink.c handles
- * them, messages being built, and the faults on the way out.
+ * fake_kernel.c - the fake kernel's transport: sockets with queues, requests and dumps as net/netlink/af_netlink.c
+ * handles them, messages being built, and the faults on the way out.
  */
 #include <linux/inet_diag.h>
 #include <linux/smc_diag.h>
@@ -59,9 +59,12 @@ static void fb_init(struct fbuf *b, const struct fake *f, size_t size)
 		fake_die("out of memory");
 }
 
-void *fb_raw(struct fbuf *b, size_t n)
+void fb_raw(struct fbuf *b, const void *p, size_t n)
 {
-	return room(b, NLMSG_ALIGN(n));
+	void *at = room(b, NLMSG_ALIGN(n));
+
+	if (at)
+		memcpy(at, p, n);
 }
 
 size_t fb_msg(struct fbuf *b, const struct call *c, uint16_t type, uint16_t flags)
@@ -70,7 +73,9 @@ size_t fb_msg(struct fbuf *b, const struct call *c, uint16_t type, uint16_t flag
 	struct nlmsghdr *h = room(b, NLMSG_HDRLEN);
 
 	if (h)
-		*h = (struct nlmsghdr){ .nlmsg_type = type, .nlmsg_flags = flags, .nlmsg_seq = c->req.nlmsg_seq,
+		*h = (struct nlmsghdr){ .nlmsg_type = type,
+					.nlmsg_flags = flags,
+					.nlmsg_seq = c->req.nlmsg_seq,
 					.nlmsg_pid = FAKE_PORTID };
 	return start;
 }
@@ -104,16 +109,15 @@ int fb_finish(struct fbuf *b, size_t start)
 	return EMIT_FULL;
 }
 
-void *fb_attr(struct fbuf *b, uint16_t type, const void *data, size_t n)
+void fb_attr(struct fbuf *b, uint16_t type, const void *data, size_t n)
 {
 	struct nlattr *a = room(b, NLA_ALIGN(NLA_HDRLEN + n));
 
 	if (!a)
-		return NULL;
+		return;
 	*a = (struct nlattr){ .nla_len = (uint16_t)(NLA_HDRLEN + n), .nla_type = type };
 	if (data)
 		memcpy((char *)a + NLA_HDRLEN, data, n);
-	return (char *)a + NLA_HDRLEN;
 }
 
 /* A number of n bytes, or of a width that the attribute cannot have. */
@@ -196,8 +200,8 @@ static size_t body_offset(const struct call *c)
 {
 	if (c->bus == BUS_GENL)
 		return NLMSG_HDRLEN + GENL_HDRLEN;
-	return NLMSG_HDRLEN + (strcmp(c->op->name, "SMC_DIAG") == 0 ? NLMSG_ALIGN(sizeof(struct smc_diag_msg)) :
-								      sizeof(struct inet_diag_msg));
+	return NLMSG_HDRLEN + (strcmp(c->op->name, "SMC_DIAG") == 0 ? NLMSG_ALIGN(sizeof(struct smc_diag_msg))
+								    : sizeof(struct inet_diag_msg));
 }
 
 /* The length of the first attribute becomes wrong, or that of the first one in it. */
@@ -221,7 +225,8 @@ static void stray_answers(const struct call *c, const unsigned char *p, size_t l
 	struct {
 		struct nlmsghdr h;
 		struct nlmsgerr e;
-	} refusal = { .h = { .nlmsg_len = sizeof(refusal), .nlmsg_type = NLMSG_ERROR,
+	} refusal = { .h = { .nlmsg_len = sizeof(refusal),
+			     .nlmsg_type = NLMSG_ERROR,
 			     .nlmsg_seq = c->req.nlmsg_seq ^ 0x5555 },
 		      .e = { .error = -EPERM } };
 	unsigned char *a = malloc(sizeof(refusal)), *b = malloc(len);
@@ -318,20 +323,17 @@ static void put_ack(struct call *c, int err)
 {
 	size_t payload = err && !c->f->s->capped ? c->req.nlmsg_len - NLMSG_HDRLEN : 0;
 	uint16_t flags = (uint16_t)((payload || !err ? 0 : NLM_F_CAPPED) | (c->ext[0] ? NLM_F_ACK_TLVS : 0));
+	struct nlmsgerr e = { .error = err, .msg = c->req };
 	struct fake_fault *x;
-	struct nlmsgerr *e;
 	struct fbuf b;
 	size_t start;
-	void *copy;
 
 	fb_init(&b, c->f, 512 + payload);
 	x = bend(c, &b);
 	start = fb_msg(&b, c, NLMSG_ERROR, flags);
-	e = fb_raw(&b, sizeof(*e));
-	*e = (struct nlmsgerr){ .error = err, .msg = c->req };
-	copy = payload ? fb_raw(&b, payload) : NULL;
-	if (copy)
-		memcpy(copy, c->msg + NLMSG_HDRLEN, payload);
+	fb_raw(&b, &e, sizeof(e));
+	if (payload)
+		fb_raw(&b, c->msg + NLMSG_HDRLEN, payload);
 	if (c->ext[0])
 		fb_str(&b, NLMSGERR_ATTR_MSG, c->ext);
 	fb_end(&b, start);
@@ -344,15 +346,14 @@ static void put_done(struct call *c, struct dump *d)
 {
 	struct fbuf b;
 	size_t start;
-	int *err;
+	int err = -d->err;
 
 	d->active = false;
 	if (d->no_done)
 		return;
 	fb_init(&b, c->f, 64);
 	start = fb_msg(&b, c, NLMSG_DONE, (uint16_t)(NLM_F_MULTI | (d->intr ? NLM_F_DUMP_INTR : 0)));
-	err = fb_raw(&b, sizeof(*err));
-	*err = -d->err;
+	fb_raw(&b, &err, sizeof(err));
 	fb_end(&b, start);
 	put(c, &b, fake_fault_due(c->f, FAULT_MANGLE, (int)c->bus, "DONE"));
 }
@@ -458,8 +459,13 @@ static int run(struct call *c)
 
 static void request(struct fake_conn *conn, enum bus bus, const void *msg, size_t len)
 {
-	struct call c = { .f = conn->f, .conn = conn, .ns = &conn->f->s->ns[conn->netns], .netns = conn->netns,
-			  .init_ns = conn->netns == 0, .bus = bus, .msg = msg };
+	struct call c = { .f = conn->f,
+			  .conn = conn,
+			  .ns = &conn->f->s->ns[conn->netns],
+			  .netns = conn->netns,
+			  .init_ns = conn->netns == 0,
+			  .bus = bus,
+			  .msg = msg };
 	bool dump = false;
 	int r = 0;
 

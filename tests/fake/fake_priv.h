@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fake_priv.h - the fake kernel's inside: its state, which is plain memory without pointers so that processes can share it
- * by mapping a file, and the parts that answer.
+ * fake_priv.h - the fake kernel's inside: its state, which is plain memory without pointers so that processes can share
+ * it by mapping a file, and the parts that answer.
  */
 #pragma once
 
@@ -54,8 +54,8 @@ struct fake_link {
 };
 
 struct fake_lgr {
-	uint64_t smcd, id, role, type, buf_type, vlan, conns, cookie, sndbuf, rcvbuf, version, release, os, direct, max_conns,
-		max_links, gid, ext_gid, peer_gid, peer_ext_gid, chid;
+	uint64_t smcd, id, role, type, buf_type, vlan, conns, cookie, sndbuf, rcvbuf, version, release, os, direct,
+		max_conns, max_links, gid, ext_gid, peer_gid, peer_ext_gid, chid;
 	char pnetid[17], peer_host[33], eid[33];
 	struct fake_link links[FAKE_LINKS_MAX];
 	unsigned int n_links;
@@ -73,9 +73,9 @@ struct fake_device {
 };
 
 struct fake_socket {
-	uint64_t netns, is_tcp, no_tcp, family, ipproto, state, mode, sport, dport, uid, inode, cookie, shutdown, reason,
-		peer_reason, token, sndbuf, rcvbuf, peer_rcvbuf, rx_prod, rx_cons, tx_prod, tx_fin, tx_prep, rx_wrap, role,
-		link_id, device_port, linkid, smcd_gid, smcd_peer_gid, smcd_token;
+	uint64_t netns, is_tcp, no_tcp, family, ipproto, state, mode, sport, dport, uid, inode, cookie, shutdown,
+		reason, peer_reason, token, sndbuf, rcvbuf, peer_rcvbuf, rx_prod, rx_cons, tx_prod, tx_fin, tx_prep,
+		rx_wrap, role, link_id, device_port, linkid, smcd_gid, smcd_peer_gid, smcd_token;
 	char src[48], dst[48], device[64], gid[48], peer_gid[48];
 };
 
@@ -111,8 +111,10 @@ struct fake_netns {
 	uint64_t hs_errors[2]; /* 0 client, 1 server */
 };
 
+/* clang-format off */
 enum fault_point {
-	FAULT_SEND, FAULT_RECV, FAULT_SYSCTL_READ, FAULT_SYSCTL_WRITE, FAULT_ANSWER, FAULT_DUMP, FAULT_MANGLE, N_FAULT_POINTS,
+	FAULT_SEND, FAULT_RECV, FAULT_SYSCTL_READ, FAULT_SYSCTL_WRITE, FAULT_ANSWER, FAULT_DUMP, FAULT_MANGLE,
+	N_FAULT_POINTS,
 };
 
 enum fault_what {
@@ -120,9 +122,11 @@ enum fault_what {
 	/* dump */
 	WHAT_INTR, WHAT_HIDE, WHAT_SKIP, WHAT_DOUBLE, WHAT_ENDLESS, WHAT_NO_DONE,
 	/* mangle */
-	WHAT_LEN_BIG, WHAT_LEN_SMALL, WHAT_LEN_ZERO, WHAT_ATTR_LONG, WHAT_ATTR_ZERO, WHAT_ATTR_SHORT, WHAT_TRUNCATE, WHAT_EMPTY,
-	WHAT_FOREIGN_SEQ, WHAT_WRONG_TYPE, WHAT_NARROW, WHAT_WIDE, WHAT_UNTERMINATED, WHAT_GARBAGE, WHAT_NO_ID, N_WHATS,
+	WHAT_LEN_BIG, WHAT_LEN_SMALL, WHAT_LEN_ZERO, WHAT_ATTR_LONG, WHAT_ATTR_ZERO, WHAT_ATTR_SHORT, WHAT_TRUNCATE,
+	WHAT_EMPTY, WHAT_FOREIGN_SEQ, WHAT_WRONG_TYPE, WHAT_NARROW, WHAT_WIDE, WHAT_UNTERMINATED, WHAT_GARBAGE,
+	WHAT_NO_ID, N_WHATS,
 };
+/* clang-format on */
 
 struct fake_fault {
 	enum fault_point point;
@@ -198,8 +202,8 @@ size_t fb_genl(struct fbuf *b, const struct call *c, uint16_t family, uint8_t cm
 void fb_end(struct fbuf *b, size_t start);
 /* What an emitter returns: the message is whole, or it did not fit and is taken back. */
 int fb_finish(struct fbuf *b, size_t start);
-void *fb_raw(struct fbuf *b, size_t n);
-void *fb_attr(struct fbuf *b, uint16_t type, const void *data, size_t n);
+void fb_raw(struct fbuf *b, const void *p, size_t n); /* with the padding behind it */
+void fb_attr(struct fbuf *b, uint16_t type, const void *data, size_t n);
 void fb_u8(struct fbuf *b, uint16_t type, uint8_t v);
 void fb_u16(struct fbuf *b, uint16_t type, uint16_t v);
 void fb_u32(struct fbuf *b, uint16_t type, uint32_t v);
@@ -257,7 +261,8 @@ void fake_reply_start(struct call *c, struct fbuf *b, size_t size);
 void fake_reply(struct call *c, struct fbuf *b);
 
 /* pnet, for scripts: as smc_pnet_enter() in this namespace. */
-int fake_pnet_enter(struct fake *f, unsigned int netns, const char *id, const char *eth, const char *ib, const uint8_t *port);
+int fake_pnet_enter(struct fake *f, unsigned int netns, const char *id, const char *eth, const char *ib,
+		    const uint8_t *port);
 void fake_pnet_attach(struct fake *f, struct fake_device *d);
 bool fake_ueid_valid(const char *ueid);
 

@@ -13,11 +13,12 @@
 /* A member of a record: a number (uint64_t), a name standing for one, or text. */
 struct key {
 	const char *name;
-	size_t offset, size;	    /* size: of text, 0 for a number */
+	size_t offset, size;        /* size: of text, 0 for a number */
 	const char *const *choices; /* by value; NULL entries have no name */
 	size_t n_choices;
 };
 
+/* clang-format off */
 #define NUM(type, key, member) { key, offsetof(struct type, member), 0, NULL, 0 }
 #define STR(type, key, member) { key, offsetof(struct type, member), sizeof(((struct type *)0)->member), NULL, 0 }
 #define WORD(type, key, member, names) { key, offsetof(struct type, member), 0, names, ARRAY_SIZE(names) }
@@ -79,6 +80,7 @@ static const struct key socket_keys[] = {
 	WORD(fake_socket, "no_tcp", no_tcp, off_on), STR(fake_socket, "src", src), STR(fake_socket, "dst", dst),
 	STR(fake_socket, "device", device), STR(fake_socket, "gid", gid), STR(fake_socket, "peer_gid", peer_gid),
 };
+/* clang-format on */
 
 static uint64_t number(const char *s)
 {
@@ -297,8 +299,15 @@ static void do_lgr(struct fake *f, char **w)
 		fake_die("too many link groups");
 	if (!l)
 		l = &f->s->lgrs[f->s->n_lgrs++];
-	*l = (struct fake_lgr){ .id = id, .smcd = is_smcd(w[0]), .version = 2, .release = 1, .type = 1, .max_conns = 255,
-				.max_links = 2, .direct = 1, .cookie = 1 };
+	*l = (struct fake_lgr){ .id = id,
+				.smcd = is_smcd(w[0]),
+				.version = 2,
+				.release = 1,
+				.type = 1,
+				.max_conns = 255,
+				.max_links = 2,
+				.direct = 1,
+				.cookie = 1 };
 	keys_set(l, lgr_keys, ARRAY_SIZE(lgr_keys), w + 2);
 }
 
@@ -342,8 +351,9 @@ static void do_device(struct fake *f, char **w)
 
 static void add_socket(struct fake *f, char **w, bool is_tcp)
 {
-	struct fake_socket n = { .netns = f->s->netns, .is_tcp = is_tcp, .family = 4, .state = 1,
-				 .src = "0.0.0.0", .dst = "0.0.0.0" };
+	struct fake_socket n = {
+		.netns = f->s->netns, .is_tcp = is_tcp, .family = 4, .state = 1, .src = "0.0.0.0", .dst = "0.0.0.0"
+	};
 	struct fake_socket *s = NULL;
 
 	keys_set(&n, socket_keys, ARRAY_SIZE(socket_keys), w);
@@ -449,8 +459,13 @@ static void do_fallback(struct fake *f, char **w)
 /* ---- faults ---- */
 
 static const char *const points[N_FAULT_POINTS] = {
-	[FAULT_SEND] = "send", [FAULT_RECV] = "recv", [FAULT_SYSCTL_READ] = "sysctl_read",
-	[FAULT_SYSCTL_WRITE] = "sysctl_write", [FAULT_ANSWER] = "answer", [FAULT_DUMP] = "dump", [FAULT_MANGLE] = "mangle",
+	[FAULT_SEND] = "send",
+	[FAULT_RECV] = "recv",
+	[FAULT_SYSCTL_READ] = "sysctl_read",
+	[FAULT_SYSCTL_WRITE] = "sysctl_write",
+	[FAULT_ANSWER] = "answer",
+	[FAULT_DUMP] = "dump",
+	[FAULT_MANGLE] = "mangle",
 };
 
 static const struct {

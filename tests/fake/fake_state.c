@@ -366,8 +366,8 @@ int fake_sysctl_show(struct fake *f, const struct fake_netns *ns, const char *na
 }
 
 /*
- * kernel/sysctl.c, proc_get_long() for one value: blanks around it, "-", base 0, at most 21 characters, no overflow of an
- * unsigned long.
+ * kernel/sysctl.c, proc_get_long() for one value: blanks around it, "-", base 0, at most 21 characters, no overflow of
+ * an unsigned long.
  */
 static int proc_number(const char *text, bool *ret_neg, uint64_t *ret)
 {
@@ -420,7 +420,7 @@ int fake_sysctl_store(struct fake *f, struct fake_netns *ns, const char *name, c
 	r = proc_number(text, &neg, &u);
 	if (r < 0)
 		return r;
-	/* Only proc_dointvec_jiffies() takes negatives here, and has no other bound than the one on the absolute value. */
+	/* Only proc_dointvec_jiffies() takes negatives here; its one bound is on the absolute value. */
 	if (u > (uint64_t)t->max || (neg && t->type != SYSCTL_JIFFIES && (u || t->type != SYSCTL_INT_MINMAX)) ||
 	    (!neg && (int64_t)u < t->min))
 		return -EINVAL;

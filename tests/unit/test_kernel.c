@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kernel.h on the fake kernel: every function in every era, the kernel's traps, and every fault. What a user relies on is
- * that an answer is right, or is an error that says what failed; never that nothing looks like zero.
+ * kernel.h on the fake kernel: every function in every era, the kernel's traps, and every fault. What a user relies on
+ * is that an answer is right, or is an error that says what failed; never that nothing looks like zero.
  */
 #include "fake.h"
 #include "reasons.h"
@@ -39,23 +39,23 @@ static void env_freep(struct env **v)
 #define ENV(name, era) struct env *name CLEANUP(env_freep) = env_new(era)
 
 /* An error that a person can use: the code, and a text. */
-#define assert_err(v, r, want_)                                                                                         \
+#define assert_err(v, r, want_)                                                                                        \
 	do {                                                                                                           \
 		int got_ = (r);                                                                                        \
 		if (got_ != (want_))                                                                                   \
-			print_error("got %d (%s) instead of %d: %s\n", got_, got_ < 0 ? errno_name(got_) : "ok", want_, \
-				    (v)->e.text);                                                                      \
-		assert_int_equal(got_, want_);                                                                          \
-		assert_int_equal((v)->e.code, want_);                                                                   \
+			print_error("got %d (%s) instead of %d: %s\n", got_, got_ < 0 ? errno_name(got_) : "ok",       \
+				    want_, (v)->e.text);                                                               \
+		assert_int_equal(got_, want_);                                                                         \
+		assert_int_equal((v)->e.code, want_);                                                                  \
 		assert_true((v)->e.text[0]);                                                                           \
 	} while (0)
 
-#define assert_ok(v, r)                                                                         \
-	do {                                                                                    \
-		int got_ = (r);                                                                 \
-		if (got_ < 0)                                                                   \
-			print_error("got %d (%s): %s\n", got_, errno_name(got_), (v)->e.text); \
-		assert_true(got_ >= 0);                                                         \
+#define assert_ok(v, r)                                                                                                \
+	do {                                                                                                           \
+		int got_ = (r);                                                                                        \
+		if (got_ < 0)                                                                                          \
+			print_error("got %d (%s): %s\n", got_, errno_name(got_), (v)->e.text);                         \
+		assert_true(got_ >= 0);                                                                                \
 	} while (0)
 
 static const struct knob *knob(const char *name)
@@ -140,7 +140,8 @@ static void test_no_smc(void **state)
 	assert_err(v, kernel_ueid_flush(v->k, &v->e), -ENOPROTOOPT);
 	assert_err(v, kernel_seid_set(v->k, true, &v->e), -ENOPROTOOPT);
 	assert_err(v, kernel_pnet_flush(v->k, &v->e), -ENOPROTOOPT);
-	assert_err(v, kernel_pnet_add(v->k, &(struct pnet_entry){ .id = "A", .interface = "eth0" }, &v->e), -ENOPROTOOPT);
+	assert_err(v, kernel_pnet_add(v->k, &(struct pnet_entry){ .id = "A", .interface = "eth0" }, &v->e),
+		   -ENOPROTOOPT);
 	assert_err(v, kernel_pnet_delete(v->k, &(struct pnet_entry){ .id = "A" }, &v->e), -ENOPROTOOPT);
 }
 
@@ -282,7 +283,7 @@ static void test_knob_set_refusals(void **state)
 		int code;
 	} cases[] = {
 		{ "fault sysctl_write EINVAL cmd=wmem", -EINVAL }, { "fault sysctl_write EPERM cmd=wmem", -EPERM },
-		{ "fault sysctl_write EIO cmd=wmem", -EIO },	   { "fault sysctl_write ignored cmd=wmem", -EIO },
+		{ "fault sysctl_write EIO cmd=wmem", -EIO },       { "fault sysctl_write ignored cmd=wmem", -EIO },
 		{ "fault sysctl_write ENOMEM", -ENOMEM },
 	};
 	ENV(v, "6.12");
@@ -392,14 +393,16 @@ static void test_namespaces_are_apart(void **state)
 
 static void make_linkgroups(struct env *v)
 {
-	fake_do(v->f, "lgr r 0x101 role=server type=symmetric conns=3 buf_type=virtual vlan=300 cookie=0x1122334455667788 "
-		      "pnetid=NETA sndbuf=0x100000000 rcvbuf=65536 os=2 release=1 peer_host=peer.example eid=EID-1 direct=1 "
-		      "max_conns=32 max_links=1");
+	fake_do(v->f,
+		"lgr r 0x101 role=server type=symmetric conns=3 buf_type=virtual vlan=300 cookie=0x1122334455667788 "
+		"pnetid=NETA sndbuf=0x100000000 rcvbuf=65536 os=2 release=1 peer_host=peer.example eid=EID-1 direct=1 "
+		"max_conns=32 max_links=1");
 	fake_do(v->f, "lgr r 0x102 role=client version=1 conns=1");
 	fake_do(v->f, "lgr d 0x201 conns=7 gid=0x8000000000000001 ext_gid=2 peer_gid=0xffffffffffffffff peer_ext_gid=4 "
 		      "chid=65535 sndbuf=0 rcvbuf=98304 pnetid=NETD eid=EID-2 peer_host=lo");
-	fake_do(v->f, "link 0x101 1 state=active device=rxe0 port=1 conns=2 ifindex=7 uid=0xdeadbeef peer_uid=0x01020304 "
-		      "gid=fe80:0000:0000:0000:0200:00ff:fe00:0001 peer_gid=fe80:0000:0000:0000:0200:00ff:fe00:0002");
+	fake_do(v->f,
+		"link 0x101 1 state=active device=rxe0 port=1 conns=2 ifindex=7 uid=0xdeadbeef peer_uid=0x01020304 "
+		"gid=fe80:0000:0000:0000:0200:00ff:fe00:0001 peer_gid=fe80:0000:0000:0000:0200:00ff:fe00:0002");
 	fake_do(v->f, "link 0x101 2 state=inactive device=rxe1 port=2 conns=1 ifindex=99");
 	fake_do(v->f, "link 0x102 1 state=activating device=rxe0");
 }
@@ -408,16 +411,19 @@ static void make_all(struct env *v)
 {
 	fake_do(v->f, "iface eth0 7");
 	make_linkgroups(v);
-	fake_do(v->f, "device r rxe0 critical=on ifindex1=7 active1=on links1=2 pnetid1=HWNET port2=on active2=off ifindex2=0");
+	fake_do(v->f,
+		"device r rxe0 critical=on ifindex1=7 active1=on links1=2 pnetid1=HWNET port2=on active2=off ifindex2=0");
 	fake_do(v->f, "device r mlx5_0 pci=on fid=0x10 pchid=0x20 vendor=0x15b3 device=0x1017 pci_id=0000:3b:00.0");
 	fake_do(v->f, "device d ism0 pci=on lgrs=2 pci_id=0000:00:01.0 pnetid1=NETD");
 	fake_do(v->f, "device d lo0 loopback=on lgrs=1");
 	fake_do(v->f, "socket cookie=0x700000001 state=listen sport=80 src=127.0.0.1 uid=33 inode=5001");
-	fake_do(v->f, "socket cookie=0x11 mode=smcr src=192.0.2.1 dst=192.0.2.2 sport=80 dport=40000 token=5 sndbuf=65536 "
-		      "rcvbuf=131072 peer_rcvbuf=262144 rx_prod=1000 rx_cons=400 tx_fin=10 tx_prep=30 role=server link=1 "
-		      "device=rxe0 device_port=1 gid=fe80::1 peer_gid=fe80::2 shutdown=1");
-	fake_do(v->f, "socket cookie=0x12 mode=smcd proto=ipproto src=127.0.0.1 dst=127.0.0.1 sport=81 dport=40001 token=6 "
-		      "sndbuf=65536 rcvbuf=65536 linkid=0x201 smcd_gid=7 smcd_peer_gid=8 smcd_token=9");
+	fake_do(v->f,
+		"socket cookie=0x11 mode=smcr src=192.0.2.1 dst=192.0.2.2 sport=80 dport=40000 token=5 sndbuf=65536 "
+		"rcvbuf=131072 peer_rcvbuf=262144 rx_prod=1000 rx_cons=400 tx_fin=10 tx_prep=30 role=server link=1 "
+		"device=rxe0 device_port=1 gid=fe80::1 peer_gid=fe80::2 shutdown=1");
+	fake_do(v->f,
+		"socket cookie=0x12 mode=smcd proto=ipproto src=127.0.0.1 dst=127.0.0.1 sport=81 dport=40001 token=6 "
+		"sndbuf=65536 rcvbuf=65536 linkid=0x201 smcd_gid=7 smcd_peer_gid=8 smcd_token=9");
 	fake_do(v->f, "socket cookie=0x13 mode=tcp src=192.0.2.1 dst=192.0.2.9 sport=82 dport=40002 reason=0x03030000 "
 		      "peer_reason=0x03010000");
 	fake_do(v->f, "socket cookie=0x14 family=6 proto=ipproto mode=smcr src=2001:db8::1 dst=2001:db8::2 sport=83 "
@@ -647,9 +653,12 @@ static void test_ambiguous_join(void **state)
 	struct list l CLEANUP_LIST = { 0 };
 
 	(void)state;
-	fake_do(v->f, "socket cookie=1 mode=smcr proto=ipproto src=192.0.2.1 dst=192.0.2.2 sport=80 dport=4000 token=1 device=r");
-	fake_do(v->f, "socket cookie=2 mode=smcr proto=ipproto src=192.0.2.1 dst=192.0.2.3 sport=80 dport=4000 token=2 device=r");
-	fake_do(v->f, "socket cookie=3 mode=smcr proto=ipproto src=192.0.2.1 dst=192.0.2.3 sport=80 dport=4001 token=3 device=r");
+	fake_do(v->f,
+		"socket cookie=1 mode=smcr proto=ipproto src=192.0.2.1 dst=192.0.2.2 sport=80 dport=4000 token=1 device=r");
+	fake_do(v->f,
+		"socket cookie=2 mode=smcr proto=ipproto src=192.0.2.1 dst=192.0.2.3 sport=80 dport=4000 token=2 device=r");
+	fake_do(v->f,
+		"socket cookie=3 mode=smcr proto=ipproto src=192.0.2.1 dst=192.0.2.3 sport=80 dport=4001 token=3 device=r");
 	fake_do(v->f, "socket cookie=4 mode=smcr proto=ipproto sport=99 dport=4001 token=4 device=r no_tcp=on");
 	l = get_list(v, NOUN_SOCKETS);
 	assert_int_equal(l.n, 4);
@@ -850,7 +859,8 @@ static void test_long_lists(void **state)
 	(void)state;
 	many_linkgroups(v, 1000);
 	for (unsigned int i = 0; i < 1000; i++)
-		fake_do(v->f, "socket proto=ipproto cookie=%u src=192.0.2.1 dst=192.0.2.2 sport=80 dport=%u mode=tcp", i + 1, i + 1);
+		fake_do(v->f, "socket proto=ipproto cookie=%u src=192.0.2.1 dst=192.0.2.2 sport=80 dport=%u mode=tcp",
+			i + 1, i + 1);
 	l = get_list(v, NOUN_LINKGROUPS);
 	assert_int_equal(l.n, 1000);
 	assert_false(l.incomplete);
@@ -890,8 +900,8 @@ static void test_changing_lists(void **state)
 		fake_do(v->f, "%s", cases[i].fault);
 		l = get_list(v, NOUN_LINKGROUPS);
 		if (l.incomplete != cases[i].incomplete || fake_requests(v->f, "GET_LGR_SMCR") > 3)
-			print_error("%s: %s after %u readings\n", cases[i].fault, l.incomplete ? "incomplete" : "complete",
-				    fake_requests(v->f, "GET_LGR_SMCR"));
+			print_error("%s: %s after %u readings\n", cases[i].fault,
+				    l.incomplete ? "incomplete" : "complete", fake_requests(v->f, "GET_LGR_SMCR"));
 		assert_int_equal(l.incomplete, cases[i].incomplete);
 		assert_true(fake_requests(v->f, "GET_LGR_SMCR") <= cases[i].readings);
 		if (!l.incomplete)
@@ -944,12 +954,18 @@ static void test_pnet_check(void **state)
 		uint8_t port;
 		int code;
 	} cases[] = {
-		{ "NETA", "eth0", "", 0, 0 },		    { "neta", "eth0", "", 0, 0 },
-		{ "ABCDEFGHIJ123456", "eth0", "", 0, 0 },   { "N", "", "rxe0", 1, 0 },
-		{ "N", "", "rxe0", 2, 0 },		    { "N", "", "rxe0", 0, 0 },
-		{ "", "eth0", "", 0, -EINVAL },		    { "NET A", "eth0", "", 0, -EINVAL },
-		{ "NET_A", "eth0", "", 0, -EINVAL },	    { "NET\xc3\x84", "eth0", "", 0, -EINVAL },
-		{ "N", "", "rxe0", 3, -ERANGE },	    { "N", "eth/0", "", 0, -EINVAL },
+		{ "NETA", "eth0", "", 0, 0 },
+		{ "neta", "eth0", "", 0, 0 },
+		{ "ABCDEFGHIJ123456", "eth0", "", 0, 0 },
+		{ "N", "", "rxe0", 1, 0 },
+		{ "N", "", "rxe0", 2, 0 },
+		{ "N", "", "rxe0", 0, 0 },
+		{ "", "eth0", "", 0, -EINVAL },
+		{ "NET A", "eth0", "", 0, -EINVAL },
+		{ "NET_A", "eth0", "", 0, -EINVAL },
+		{ "NET\xc3\x84", "eth0", "", 0, -EINVAL },
+		{ "N", "", "rxe0", 3, -ERANGE },
+		{ "N", "eth/0", "", 0, -EINVAL },
 		{ "N", "eth 0", "", 0, -EINVAL },
 	};
 	struct err e;
@@ -983,7 +999,8 @@ static void test_pnet_add(void **state)
 	assert_ok(v, add(v, "NETA", "", "rxe0", 1));
 	assert_string_equal(fake_port_pnetid(v->f, "rxe0", 1), "NETA");
 	assert_ok(v, add(v, "NETC", "eth1", "late0", 2));
-	assert_pnet(v, "", "pnet NETA eth=eth0\npnet NETA ib=rxe0 port=1\npnet NETC eth=eth1\npnet NETC ib=late0 port=2\n");
+	assert_pnet(v, "",
+		    "pnet NETA eth=eth0\npnet NETA ib=rxe0 port=1\npnet NETC eth=eth1\npnet NETC ib=late0 port=2\n");
 	/* Without a port it is the first. */
 	assert_ok(v, add(v, "NETD", "", "late1", 0));
 	fake_do(v->f, "device r late1");
@@ -1111,7 +1128,8 @@ static void test_unprivileged(void **state)
 static void test_ueid(void **state)
 {
 	ENV(v, "6.12");
-	static const char *const bad[] = { "", "-A", ".A", "abc", "A B", "A_B", "A ", "123456789012345678901234567890123" };
+	static const char *const bad[] = { "",    "-A",  ".A", "abc",
+					   "A B", "A_B", "A ", "123456789012345678901234567890123" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -1158,7 +1176,7 @@ static void test_seid(void **state)
 	assert_ok(v, kernel_ueid_add(v->k, "A", &v->e));
 	assert_ok(v, kernel_seid_set(v->k, false, &v->e));
 	assert_non_null(strstr(fake_state(v->f, ""), "seid off"));
-	/* The last UEID's removal is EAGAIN on s390, by which the kernel says that it worked and the SEID is on again. */
+	/* EAGAIN: on s390 the kernel says so that the last UEID is gone and the SEID on again. */
 	assert_ok(v, kernel_ueid_delete(v->k, "A", &v->e));
 	assert_non_null(strstr(fake_state(v->f, ""), "seid on"));
 	assert_null(strstr(fake_state(v->f, ""), "ueid"));
@@ -1201,8 +1219,8 @@ static void test_errors_are_counted(void **state)
 }
 
 /*
- * Everything that is read, as one reading of it: after a fault it is the same as before, or an error. What a hostile message
- * leaves out may be absent.
+ * Everything that is read, as one reading of it: after a fault it is the same as before, or an error. What a hostile
+ * message leaves out may be absent.
  */
 struct reading {
 	const char *name, *cmd;
@@ -1210,13 +1228,20 @@ struct reading {
 };
 
 static const struct reading readings[] = {
-	{ "linkgroups", "GET_LGR_SMCR", NOUN_LINKGROUPS }, { "linkgroups", "GET_LGR_SMCD", NOUN_LINKGROUPS },
-	{ "links", "GET_LINK_SMCR", NOUN_LINKS },	   { "devices", "GET_DEV_SMCR", NOUN_DEVICES },
-	{ "devices", "GET_DEV_SMCD", NOUN_DEVICES },	   { "sockets", "SMC_DIAG", NOUN_SOCKETS },
-	{ "sockets", "TCP_DIAG", NOUN_SOCKETS },	   { "pnet", "PNET_GET", NOUN_PNET },
-	{ "ueid", "DUMP_UEID", NOUN_UEID },		   { "seid", "DUMP_SEID", NOUN_SEID },
-	{ "fallbacks", "GET_FBACK_STATS", NOUN_FALLBACKS }, { "stats", "GET_STATS", -1 },
-	{ "sysinfo", "GET_SYS_INFO", -2 },		   { "limit_smc_hs", "DUMP_HS_LIMITATION", -3 },
+	{ "linkgroups", "GET_LGR_SMCR", NOUN_LINKGROUPS },
+	{ "linkgroups", "GET_LGR_SMCD", NOUN_LINKGROUPS },
+	{ "links", "GET_LINK_SMCR", NOUN_LINKS },
+	{ "devices", "GET_DEV_SMCR", NOUN_DEVICES },
+	{ "devices", "GET_DEV_SMCD", NOUN_DEVICES },
+	{ "sockets", "SMC_DIAG", NOUN_SOCKETS },
+	{ "sockets", "TCP_DIAG", NOUN_SOCKETS },
+	{ "pnet", "PNET_GET", NOUN_PNET },
+	{ "ueid", "DUMP_UEID", NOUN_UEID },
+	{ "seid", "DUMP_SEID", NOUN_SEID },
+	{ "fallbacks", "GET_FBACK_STATS", NOUN_FALLBACKS },
+	{ "stats", "GET_STATS", -1 },
+	{ "sysinfo", "GET_SYS_INFO", -2 },
+	{ "limit_smc_hs", "DUMP_HS_LIMITATION", -3 },
 };
 
 static void add_cell(struct text *t, struct value x)
@@ -1338,11 +1363,12 @@ static void fault_meets_reading(const struct fault_case *c, const struct reading
 	assert_ok(v, reading_take(v, x, &before));
 	fake_do(v->f, "fault %s cmd=%s", c->fault, x->cmd);
 	r = reading_take(v, x, &during);
-	fine = r >= 0 ? c->outcome != ERROR && same(text_str(&before), text_str(&during), c->outcome == RIGHT_OR_LESS_OR_ERROR) :
-			c->outcome != RIGHT && v->e.text[0] && v->e.code == r && (!c->code || c->code == r);
+	fine = r >= 0 ? c->outcome != ERROR &&
+				same(text_str(&before), text_str(&during), c->outcome == RIGHT_OR_LESS_OR_ERROR)
+		      : c->outcome != RIGHT && v->e.text[0] && v->e.code == r && (!c->code || c->code == r);
 	if (!fine)
-		print_error("%s of %s: got %s: '%s'\n--- before\n%s--- during\n%s", c->fault, x->name, r < 0 ? errno_name(r) : "ok",
-			    v->e.text, text_str(&before), text_str(&during));
+		print_error("%s of %s: got %s: '%s'\n--- before\n%s--- during\n%s", c->fault, x->name,
+			    r < 0 ? errno_name(r) : "ok", v->e.text, text_str(&before), text_str(&during));
 	assert_true(fine);
 	if (fake_faults_left(v->f) != 0)
 		print_error("%s of %s has not happened\n", c->fault, x->cmd);
@@ -1483,10 +1509,10 @@ static void test_faults_of_writes(void **state)
 		const char *fault;
 		enum outcome outcome;
 	} cases[] = {
-		{ "recv EINTR 3", RIGHT },	 { "mangle foreign_seq", RIGHT }, { "recv ENOBUFS", RIGHT_OR_ERROR },
-		{ "recv EAGAIN", ERROR },	 { "answer EPERM", ERROR },	  { "answer ENOMEM", ERROR },
-		{ "mangle len_big", ERROR },	 { "mangle len_small", ERROR },	  { "mangle truncate", ERROR },
-		{ "mangle wrong_type", ERROR },	 { "mangle garbage", ERROR },	  { "mangle empty", ERROR },
+		{ "recv EINTR 3", RIGHT },      { "mangle foreign_seq", RIGHT }, { "recv ENOBUFS", RIGHT_OR_ERROR },
+		{ "recv EAGAIN", ERROR },       { "answer EPERM", ERROR },       { "answer ENOMEM", ERROR },
+		{ "mangle len_big", ERROR },    { "mangle len_small", ERROR },   { "mangle truncate", ERROR },
+		{ "mangle wrong_type", ERROR }, { "mangle garbage", ERROR },     { "mangle empty", ERROR },
 		{ "mangle len_zero", ERROR },
 	};
 
@@ -1499,8 +1525,8 @@ static void test_faults_of_writes(void **state)
 static void test_faults_of_the_controller(void **state)
 {
 	static const char *const faults[] = {
-		"mangle no_id",	   "mangle len_big",   "mangle narrow", "mangle wide",	 "mangle truncate",
-		"mangle attr_zero", "mangle attr_long", "answer EIO",	 "recv EAGAIN", "mangle wrong_type",
+		"mangle no_id",     "mangle len_big",   "mangle narrow", "mangle wide", "mangle truncate",
+		"mangle attr_zero", "mangle attr_long", "answer EIO",    "recv EAGAIN", "mangle wrong_type",
 	};
 
 	(void)state;

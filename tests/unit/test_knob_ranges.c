@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every knob of the table in every era: one below its range, its ends, one above. What is taken is what the kernel then has;
- * what is refused changes nothing; and a bound that the kernel has, too, is the same there.
+ * Every knob of the table in every era: one below its range, its ends, one above. What is taken is what the kernel then
+ * has; what is refused changes nothing; and a bound that the kernel has, too, is the same there.
  */
 #include "fake.h"
 
