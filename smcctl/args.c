@@ -9,9 +9,6 @@ struct parser {
 	char *const *words;
 	bool plain; /* "--" was seen */
 	struct request *r;
-	const char *verb;
-	/* Options that are no row of the table, to be looked at when the command is known. */
-	size_t n_keyed;
 	struct err *e;
 };
 
@@ -78,32 +75,30 @@ static int take_option(struct parser *p, int id, const char *shown, const char *
 	return 0;
 }
 
+/* An option that no command has and that nothing follows, so that it is no --FIELD VALUE either. */
+static int unknown_option(struct parser *p, const char *name, size_t len)
+{
+	CLEANUP_FREE char *copy = strndup(name, len);
+	char shown[SHOWN_MAX];
+	const char *near;
+
+	if (!copy)
+		return err_set(p->e, -ENOMEM, "out of memory");
+	near = closest_name(copy, nth_option_name, NULL, N_OPTIONS);
+	safe_str(shown, sizeof(shown), copy);
+	if (near)
+		return err_set(p->e, -EINVAL, "unknown option '--%s' (did you mean --%s?)", shown, near);
+	return err_set(p->e, -EINVAL, "unknown option '--%s', or its value is missing", shown);
+}
+
 /* --FIELD VALUE of commands that have fields: an argument with a key. */
 static int take_keyed(struct parser *p, const char *name, size_t len, const char *value)
 {
-	struct arg *a;
-
-	if (!value) {
-		if (p->at >= p->n) {
-			int id = -1;
-			char shown[SHOWN_MAX];
-			CLEANUP_FREE char *copy = strndup(name, len);
-			const char *near;
-
-			if (!copy)
-				return err_set(p->e, -ENOMEM, "out of memory");
-			near = closest_name(copy, nth_option_name, NULL, N_OPTIONS);
-			id = near ? option_by_name(near, strlen(near)) : -1;
-			safe_str(shown, sizeof(shown), copy);
-			if (id >= 0)
-				return err_set(p->e, -EINVAL, "unknown option '--%s' (did you mean --%s?)", shown, near);
-			return err_set(p->e, -EINVAL, "unknown option '--%s', or its value is missing", shown);
-		}
+	if (!value && p->at >= p->n)
+		return unknown_option(p, name, len);
+	if (!value)
 		value = p->words[p->at++];
-	}
-	a = next_arg(p);
-	*a = (struct arg){ .word = value, .key = name, .key_len = len, .value = value };
-	p->n_keyed++;
+	*next_arg(p) = (struct arg){ .word = value, .key = name, .key_len = len, .value = value };
 	return 0;
 }
 
@@ -112,15 +107,16 @@ static int parse_long(struct parser *p, const char *word)
 	const char *name = word + 2, *equals = strchr(name, '=');
 	size_t len = equals ? (size_t)(equals - name) : strlen(name);
 	int id = option_by_name(name, len);
+	char shown[SHOWN_MAX];
 
+	/* Another command's option can be a field of this one. */
+	if (id >= N_COMMON_OPTIONS && p->r->command && !command_takes(p->r->command, (enum option_id)id) &&
+	    command_key_fields(p->r->command, name, len))
+		id = -1;
 	if (id < 0)
 		return take_keyed(p, name, len, equals ? equals + 1 : NULL);
-	{
-		char shown[SHOWN_MAX];
-
-		snprintf(shown, sizeof(shown), "--%s", option_table[id].name);
-		return take_option(p, id, shown, equals ? equals + 1 : NULL);
-	}
+	snprintf(shown, sizeof(shown), "--%s", option_table[id].name);
+	return take_option(p, id, shown, equals ? equals + 1 : NULL);
 }
 
 /* -j, -jw, -n NETNS, -nNETNS */
@@ -223,13 +219,9 @@ static int parse_words(struct parser *p)
 	return 0;
 }
 
-struct key_names {
-	const struct command *c;
-};
-
 static const char *nth_option_or_key(size_t i, const void *arg)
 {
-	const struct command *c = ((const struct key_names *)arg)->c;
+	const struct command *c = arg;
 
 	if (i < N_OPTIONS)
 		return command_takes(c, (enum option_id)i) ? option_table[i].name : "";
@@ -240,7 +232,6 @@ static const char *nth_option_or_key(size_t i, const void *arg)
 static int unknown_key(const struct parser *p, const struct arg *a, bool dashes)
 {
 	const struct command *c = p->r->command;
-	struct key_names names = { c };
 	CLEANUP_FREE char *copy = strndup(a->key, a->key_len);
 	CLEANUP_TEXT struct text title = { 0 };
 	const char *near;
@@ -248,7 +239,7 @@ static int unknown_key(const struct parser *p, const struct arg *a, bool dashes)
 
 	if (!copy)
 		return err_set(p->e, -ENOMEM, "out of memory");
-	near = closest_name(copy, nth_option_or_key, &names, N_OPTIONS + (c->noun ? c->noun->n_fields : 0));
+	near = closest_name(copy, nth_option_or_key, c, N_OPTIONS + (c->noun ? c->noun->n_fields : 0));
 	command_title(c, &title);
 	safe_str(shown, sizeof(shown), copy);
 	if (near && *near)
@@ -277,11 +268,17 @@ static int check_options(const struct parser *p)
 	return 0;
 }
 
+/* Written --KEY VALUE. */
+static bool is_dashed(const struct arg *a)
+{
+	return a->key && a->word == a->value;
+}
+
 /* Keys: fields of the noun for filters and entries, knobs for assignments (looked up later); else there are none. */
 static int check_arg(const struct parser *p, const struct arg *a)
 {
 	const struct command *c = p->r->command;
-	bool dashes = a->key && a->word == a->value;
+	bool dashes = is_dashed(a);
 	bool keys = c->kind == ARGS_FILTER || (c->kind == ARGS_ENTRY && (a != p->r->args || dashes));
 	char shown[SHOWN_MAX];
 
@@ -295,18 +292,19 @@ static int check_arg(const struct parser *p, const struct arg *a)
 	return 0;
 }
 
-/* An entry's ID is the first argument without a key, wherever --FIELD VALUE stands. */
-static void entry_id_first(struct request *r)
+/* An entry's ID is the first argument without dashes, wherever --FIELD VALUE stands. False where there is none. */
+static bool entry_id_first(struct request *r)
 {
 	for (size_t i = 0; i < r->n_args; i++) {
 		struct arg id = r->args[i];
 
-		if (id.key && id.word == id.value)
+		if (is_dashed(&id))
 			continue;
 		memmove(r->args + 1, r->args, i * sizeof(*r->args));
 		r->args[0] = id;
-		return;
+		return true;
 	}
+	return false;
 }
 
 static int check_args(const struct parser *p)
@@ -314,9 +312,8 @@ static int check_args(const struct parser *p)
 	const struct request *r = p->r;
 	const struct command *c = r->command;
 	CLEANUP_TEXT struct text title = { 0 };
+	bool has_id = c->kind != ARGS_ENTRY || entry_id_first(p->r);
 
-	if (c->kind == ARGS_ENTRY)
-		entry_id_first(p->r);
 	command_title(c, &title);
 	for (size_t i = 0; i < r->n_args; i++) {
 		int rc;
@@ -331,7 +328,7 @@ static int check_args(const struct parser *p)
 		if (rc < 0)
 			return rc;
 	}
-	if (r->n_args < c->min_args)
+	if (r->n_args < c->min_args || !has_id)
 		return err_set(p->e, -EINVAL, "'%s' needs %s", text_str(&title), c->args);
 	if (r->n_args > c->max_args)
 		return err_set(p->e, -EINVAL, "'%s' takes at most %u arguments: %s", text_str(&title), c->max_args,

@@ -292,7 +292,8 @@ int ctl_write(struct ctl *c, enum method_id m, struct json_object *given, struct
 	if (r == -EACCES || r == -EPERM)
 		return ctl_fail(c, CTL_DENIED, "%s (changes need root)", e.text);
 	if (r < 0)
-		return ctl_fail(c, CTL_UNREACHABLE, "%s; start it with: systemctl start smcd", e.text);
+		return ctl_fail(c, CTL_UNREACHABLE, "%s (%s); start it with: systemctl start smcd",
+				r == -ENOENT || r == -ECONNREFUSED ? "smcd is not running" : "smcd does not answer", e.text);
 	return call(c, v, m, NULL, params, ret);
 }
 

@@ -32,14 +32,15 @@ const struct option_row option_table[N_OPTIONS] = {
 	[OPT_RDMA] = { "rdma", 0, NULL, "Also the ports of all RDMA devices of this host, those SMC does not use as well." },
 };
 
+const char filter_details[] =
+	"Only what matches every FIELD=VALUE (also written --FIELD VALUE) is shown. FIELD is a field's name; addr and port mean "
+	"either end of a connection; the same FIELD again is an alternative. Text may have * and ?, an address a prefix length "
+	"(10.0.0.0/8), and - means absent.";
+
 /* A noun that is listed by smcctl NOUN show with filters. */
-#define SHOW(id, more) \
+#define SHOW(id, ...) \
 	{ .noun = &nouns[id], .verb = "show", .args = "[FIELD=VALUE]...", .kind = ARGS_FILTER, .max_args = ARGS_MAX, \
-	  .access = ACCESS_READ, .run = cmd_list, more }
-#define FILTERS \
-	.details = "Only what matches every FIELD=VALUE (also written --FIELD VALUE) is shown. FIELD is a field's name; addr " \
-		   "and port mean either end of a connection; the same FIELD again is an alternative. " \
-		   "Text may have * and ?, an address a prefix length (10.0.0.0/8), and - means absent."
+	  .access = ACCESS_READ, .run = cmd_list, __VA_ARGS__ }
 
 const struct command commands[] = {
 	{ .name = "status", .summary = "Is SMC there, is it used, is the policy applied", .run = cmd_status },
@@ -63,27 +64,26 @@ const struct command commands[] = {
 	  .summary = "Short for knobs set" },
 	{ .name = "stats", .verb = "show", .summary = "Counters and histograms of the namespace",
 	  .run = cmd_stats_show },
-	SHOW(NOUN_FALLBACKS, FILTERS),
+	SHOW(NOUN_FALLBACKS),
 	{ .name = "explain", .args = "CODE...", .kind = ARGS_CODES, .min_args = 1, .max_args = ARGS_MAX, .local = true,
 	  .summary = "What a fallback code means and what to do", .run = cmd_explain,
 	  .details = "CODE is hexadecimal, with or without 0x, as the kernel prints it, or a name such as NOSMCDEV." },
-	SHOW(NOUN_LINKGROUPS, FILTERS),
-	SHOW(NOUN_LINKS, FILTERS),
-	{ .noun = &nouns[NOUN_DEVICES], .verb = "show", .args = "[FIELD=VALUE]...", .kind = ARGS_FILTER,
-	  .max_args = ARGS_MAX, .options = OPTION(OPT_RDMA), .run = cmd_list, FILTERS },
-	SHOW(NOUN_SOCKETS, FILTERS),
-	SHOW(NOUN_PNET, FILTERS),
+	SHOW(NOUN_LINKGROUPS),
+	SHOW(NOUN_LINKS),
+	SHOW(NOUN_DEVICES, .options = OPTION(OPT_RDMA)),
+	SHOW(NOUN_SOCKETS),
+	SHOW(NOUN_PNET),
 	{ .noun = &nouns[NOUN_PNET], .verb = "add", .args = "ID [interface=NAME] [rdma=NAME [port=N]]", .kind = ARGS_ENTRY,
 	  .min_args = 2, .max_args = 4, .access = ACCESS_WRITE, .run = cmd_pnet_add,
 	  .summary = "Give an interface or an RDMA or ISM device a physical network ID",
 	  .details = "ID is 1 to 16 letters and digits; the kernel keeps capitals. Devices with the same ID are on the same "
-		     "physical network. An entry that is there already is reported and is no change." },
+		     "physical network. An entry that is there already is an error and changes nothing." },
 	{ .noun = &nouns[NOUN_PNET], .verb = "delete", .args = "ID [interface=NAME] [rdma=NAME [port=N]]",
 	  .kind = ARGS_ENTRY, .min_args = 1, .max_args = 4, .access = ACCESS_WRITE, .run = cmd_pnet_delete,
 	  .summary = "Delete all entries of an ID, or one of them" },
 	{ .noun = &nouns[NOUN_PNET], .verb = "flush", .access = ACCESS_WRITE, .run = cmd_pnet_flush,
 	  .summary = "Delete all entries" },
-	SHOW(NOUN_UEID, FILTERS),
+	SHOW(NOUN_UEID),
 	{ .noun = &nouns[NOUN_UEID], .verb = "add", .args = "EID", .kind = ARGS_WORDS, .min_args = 1, .max_args = 1,
 	  .access = ACCESS_WRITE, .run = cmd_ueid_add, .summary = "Add a user-defined enterprise ID (at most 4)",
 	  .details = "EID is 1 to 32 of A-Z, 0-9, . and -, the first a letter or digit. Peers that share one can use SMC "
@@ -92,7 +92,7 @@ const struct command commands[] = {
 	  .access = ACCESS_WRITE, .run = cmd_ueid_delete, .summary = "Delete a user-defined enterprise ID" },
 	{ .noun = &nouns[NOUN_UEID], .verb = "flush", .access = ACCESS_WRITE, .run = cmd_ueid_flush,
 	  .summary = "Delete all user-defined enterprise IDs" },
-	SHOW(NOUN_SEID, FILTERS),
+	SHOW(NOUN_SEID),
 	{ .noun = &nouns[NOUN_SEID], .verb = "enable", .access = ACCESS_WRITE, .run = cmd_seid_enable,
 	  .summary = "Use the system enterprise ID (s390 only)" },
 	{ .noun = &nouns[NOUN_SEID], .verb = "disable", .access = ACCESS_WRITE, .run = cmd_seid_disable,

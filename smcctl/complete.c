@@ -22,11 +22,14 @@ static void offer(struct completion *p, const char *prefix, const char *name, co
 	p->r = t.failed ? -ENOMEM : words_add(p->out, text_str(&t));
 }
 
-static const struct option_row *option_of_word(const char *word)
+/* The option that a word is with this command (NULL: not known yet); NULL for a --FIELD or what is no option. */
+static const struct option_row *option_of_word(const char *word, const struct command *c)
 {
-	for (size_t i = 0; i < N_OPTIONS; i++) {
-		const struct option_row *row = &option_table[i];
+	for (enum option_id o = 0; o < N_OPTIONS; o++) {
+		const struct option_row *row = &option_table[o];
 
+		if (c && !command_takes(c, o))
+			continue;
 		if (strncmp(word, "--", 2) == 0 ? str_eq(word + 2, row->name) : row->letter && word[1] == row->letter && !word[2])
 			return row;
 	}
@@ -48,7 +51,7 @@ static void take_word(struct state *s, const char *word)
 	} else if (!s->plain && str_eq(word, "--")) {
 		s->plain = true;
 	} else if (!s->plain && word[0] == '-' && word[1]) {
-		const struct option_row *row = option_of_word(word);
+		const struct option_row *row = option_of_word(word, s->command);
 
 		if (row ? row->arg != NULL : word[1] == '-' && !strchr(word, '='))
 			s->waiting = word;

@@ -120,7 +120,8 @@ int filters_check(const struct noun *n, const struct request *r, struct err *e)
 			return err_set(e, -EINVAL, "'%s' have no field '%.*s'", n->name, (int)a->key_len, a->key);
 		rc = parse_wanted(first_field(n, fields), a->value, &v, e);
 		if (rc < 0) {
-			err_prefix(e, "%.*s", (int)a->key_len, a->key);
+			if (e)
+				err_prefix(e, "%.*s", (int)a->key_len, a->key);
 			return rc;
 		}
 	}

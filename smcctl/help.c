@@ -167,9 +167,9 @@ void help_command(const struct command *c, struct text *t)
 	text_add(t, "Usage: smcctl [OPTION]... ");
 	add_command_line(c, t);
 	text_add(t, "\n\n%s.\n", command_summary(c));
-	if (c->details) {
+	if (c->details || c->kind == ARGS_FILTER) {
 		text_add(t, "\n");
-		wrap(t, 0, c->details);
+		wrap(t, 0, c->details ? c->details : filter_details);
 	}
 	add_arguments(c, t);
 	if (c->options) {

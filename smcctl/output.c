@@ -111,7 +111,7 @@ void knobs_text(struct json_object *array, bool wide, struct text *out)
 {
 	static const char *const titles[] = { "NAME", "VALUE", "DEFAULT", "EXPECTED", "EFFECT", "SOURCE",
 					      "ALLOWED", "SCOPE", "SURFACE", "MEANING" };
-	CLEANUP_TABLE struct table t;
+	CLEANUP_TABLE struct table t = { 0 };
 	bool lacking = false;
 
 	table_init(&t, wide ? 10 : 6, titles, 1u << 1 | 1u << 2);
@@ -165,7 +165,7 @@ static void counters_text(struct json_object *stats, bool global, struct text *o
 {
 	const char *titles[1 + N_TECHS] = { "COUNTER" };
 	size_t n_cols = global ? 1 : N_TECHS;
-	CLEANUP_TABLE struct table t;
+	CLEANUP_TABLE struct table t = { 0 };
 
 	for (enum smc_tech i = 0; i < n_cols; i++)
 		titles[1 + i] = global ? "BOTH" : i == TECH_SMCD ? "SMC-D" : "SMC-R";
@@ -221,7 +221,7 @@ static void histogram_text(const struct counter *s, struct json_object *stats, s
 	static const char *const titles[] = { "UP TO", "SMC-D", " ", "SMC-R", " " };
 	uint64_t counts[N_TECHS][N_BUCKETS], max[N_TECHS], all = 0;
 	bool there[N_TECHS];
-	CLEANUP_TABLE struct table t;
+	CLEANUP_TABLE struct table t = { 0 };
 
 	table_init(&t, ARRAY_SIZE(titles), titles, 1u << 0 | 1u << 1 | 1u << 3);
 	for (enum smc_tech i = 0; i < N_TECHS; i++) {

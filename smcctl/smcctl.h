@@ -87,6 +87,7 @@ struct command {
 };
 extern const struct command commands[];
 extern const size_t n_commands;
+extern const char filter_details[]; /* how ARGS_FILTER works */
 #define ARGS_MAX 1000 /* arguments of one command */
 
 const char *command_name(const struct command *c);
