@@ -62,9 +62,9 @@ same() {
 	echo "ok: $1"
 }
 
-# add_ueid ID: by the project's own tool if it is built, else by an independent helper.
+# add_ueid ID: through the daemon if one runs (smcctl alone only reads), else by an independent helper.
 add_ueid() {
-	if command -v smcctl > /dev/null; then
+	if [ -S /run/smcd/org.smcd.Manager ]; then
 		smcctl ueid add "$1" || fail "smcctl ueid add $1"
 	else
 		ueid.py add "$1" || fail "ueid.py add $1"
