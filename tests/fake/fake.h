@@ -43,7 +43,8 @@
  *     NLMSG_DONE).
  *   mangle: len_big, len_small, len_zero; attr_long, attr_zero, attr_short (arg=1: of the first attribute inside the
  *     first); truncate, empty, foreign_seq (a stray answer in front), wrong_type, narrow (integers are too short), wide
- *     (too long), unterminated (strings), garbage, no_id (GETFAMILY).
+ *     (too long), unterminated (strings), garbage, no_id (GETFAMILY),
+ *     lacking (attribute number arg, nests not counted, is left out).
  */
 #pragma once
 
@@ -77,6 +78,8 @@ const char *fake_sysctl(struct fake *f, const char *netns, const char *name);
 const char *fake_port_pnetid(struct fake *f, const char *device, unsigned int port);
 /* Requests of this name so far ("GET_STATS", "PNET_ADD", "GETFAMILY", "SMC_DIAG", "TCP_DIAG"), or "sysctl_write". */
 unsigned int fake_requests(struct fake *f, const char *name);
+/* Dumps that nobody read to the end: they make the socket's next dump EBUSY and keep the module from being unloaded. */
+unsigned int fake_dumps_open(struct fake *f);
 /* Faults that are still due. */
 unsigned int fake_faults_left(struct fake *f);
 

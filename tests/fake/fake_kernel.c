@@ -111,8 +111,11 @@ int fb_finish(struct fbuf *b, size_t start)
 
 void fb_attr(struct fbuf *b, uint16_t type, const void *data, size_t n)
 {
-	struct nlattr *a = room(b, NLA_ALIGN(NLA_HDRLEN + n));
+	struct nlattr *a;
 
+	if (b->bend == WHAT_LACKING && !(type & NLA_F_NESTED) && !b->lacking--)
+		return;
+	a = room(b, NLA_ALIGN(NLA_HDRLEN + n));
 	if (!a)
 		return;
 	*a = (struct nlattr){ .nla_len = (uint16_t)(NLA_HDRLEN + n), .nla_type = type };
@@ -296,6 +299,8 @@ static struct fake_fault *bend(const struct call *c, struct fbuf *b)
 
 	if (x && x->what >= WHAT_NARROW)
 		b->bend = x->what;
+	if (x)
+		b->lacking = x->arg;
 	return x;
 }
 
@@ -349,6 +354,7 @@ static void put_done(struct call *c, struct dump *d)
 	int err = -d->err;
 
 	d->active = false;
+	c->f->s->dumps_open--;
 	if (d->no_done)
 		return;
 	fb_init(&b, c->f, 64);
@@ -428,6 +434,7 @@ static int dump_start(struct call *c)
 		fake_die("out of memory");
 	memcpy(d->msg, c->msg, c->req.nlmsg_len);
 	d->call.msg = d->msg;
+	c->f->s->dumps_open++;
 	dump_faults(d);
 	dump_fill(c->conn, c->bus);
 	return 0;
@@ -618,6 +625,7 @@ static void conn_free(void *ctx)
 		while (conn->bus[b].head)
 			drop_head(conn, b);
 		free(conn->bus[b].dump.msg);
+		conn->f->s->dumps_open -= conn->bus[b].dump.active;
 	}
 	free(conn);
 }

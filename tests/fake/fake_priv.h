@@ -124,7 +124,7 @@ enum fault_what {
 	/* mangle */
 	WHAT_LEN_BIG, WHAT_LEN_SMALL, WHAT_LEN_ZERO, WHAT_ATTR_LONG, WHAT_ATTR_ZERO, WHAT_ATTR_SHORT, WHAT_TRUNCATE,
 	WHAT_EMPTY, WHAT_FOREIGN_SEQ, WHAT_WRONG_TYPE, WHAT_NARROW, WHAT_WIDE, WHAT_UNTERMINATED, WHAT_GARBAGE,
-	WHAT_NO_ID, N_WHATS,
+	WHAT_NO_ID, WHAT_LACKING, N_WHATS,
 };
 /* clang-format on */
 
@@ -154,7 +154,7 @@ struct fake_kstate {
 	unsigned int n_ueid;
 	struct fake_fault faults[FAKE_FAULTS_MAX];
 	unsigned int n_faults;
-	unsigned int requests[FAKE_OPS_MAX], sysctl_writes;
+	unsigned int requests[FAKE_OPS_MAX], sysctl_writes, dumps_open;
 	struct fake_device devices[FAKE_DEVICES_MAX];
 	unsigned int n_devices;
 	struct fake_netns ns[FAKE_NETNS_MAX];
@@ -192,7 +192,8 @@ struct fbuf {
 	unsigned char *p;
 	size_t len, size;
 	bool pads, full;
-	enum fault_what bend; /* WHAT_NARROW, WHAT_WIDE, WHAT_UNTERMINATED or WHAT_ERRNO for none */
+	enum fault_what bend; /* WHAT_NARROW and what follows, or WHAT_ERRNO for none */
+	uint64_t lacking;     /* WHAT_LACKING: attributes before the one that is left out */
 };
 
 struct call; /* a request being answered */

@@ -495,6 +495,7 @@ static const struct {
 	[WHAT_UNTERMINATED] = { "unterminated", FAULT_MANGLE },
 	[WHAT_GARBAGE] = { "garbage", FAULT_MANGLE },
 	[WHAT_NO_ID] = { "no_id", FAULT_MANGLE },
+	[WHAT_LACKING] = { "lacking", FAULT_MANGLE },
 };
 
 static int errno_value(const char *name)

@@ -328,6 +328,11 @@ struct fake_fault *fake_fault_due(struct fake *f, enum fault_point point, int bu
 	return NULL;
 }
 
+unsigned int fake_dumps_open(struct fake *f)
+{
+	return f->s->dumps_open;
+}
+
 unsigned int fake_faults_left(struct fake *f)
 {
 	unsigned int n = 0;
