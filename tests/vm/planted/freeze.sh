@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The whole guest stands still: nothing in it can report, so the host's deadline has to end it.
 # timeout: 5
-# boot-grace: 20
+# boot-grace: 60
 # expect: FAIL hang: the guest did not end within .* \(in the test\); killed
 . "$ROOT/tests/vm/lib.sh"
 echo "about to freeze"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What guest tests written in python share. The programs under test come from PATH; checks print `ok: what`."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+ROOT, RESULTS, KERNEL = os.environ["ROOT"], os.environ["RESULTS"], os.environ["KERNEL"]
+PATIENCE = 60  # seconds for anything to happen; the guest is slow
+
+
+def fail(what):
+    print(f"FAIL: {what}", flush=True)
+    sys.exit(1)
+
+
+def check(what, condition, detail=""):
+    if not condition:
+        fail(f"{what}{': ' + str(detail) if detail != '' else ''}")
+    print(f"ok: {what}", flush=True)
+
+
+def same(what, expected, found):
+    check(what, expected == found, f"expected {expected!r}, found {found!r}")
+
+
+def run(*command, status=0, **kwargs):
+    """Standard output; fails the test on any other exit status."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **kwargs)
+    if status is not None and done.returncode != status:
+        fail(f"{' '.join(command)}: exit status {done.returncode}, not {status}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def refused(*command, status=1):
+    """What a command that has to fail with this exit status says on standard error."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+    if done.returncode != status:
+        fail(f"{' '.join(command)}: exit status {done.returncode}, not {status}: {done.stdout}{done.stderr}")
+    return done.stderr
+
+
+def smcctl(*arguments, **kwargs):
+    """The JSON of a command."""
+    return json.loads(run("smcctl", *arguments, "--json", **kwargs))
+
+
+def wait_for(what, condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            fail(f"not within {PATIENCE} s: {what}")
+        time.sleep(0.1)
+
+
+class Smcd:
+    """The daemon as root without systemd: with Smcd(policy): ..."""
+
+    def __init__(self, policy=None):
+        os.makedirs("/etc/smcd/policy.d", exist_ok=True)
+        self.write(policy if policy is not None else {"version": 1})
+        self.process = None
+
+    @staticmethod
+    def write(policy):
+        with open("/etc/smcd/policy.json", "w") as f:
+            f.write(policy if isinstance(policy, str) else json.dumps(policy))
+
+    def start(self):
+        with open(f"{RESULTS}/smcd.log", "ab") as log:
+            self.process = subprocess.Popen([f"{ROOT}/build/bin/smcd"], stdout=log, stderr=log)
+        wait_for("smcd answers", self.answers)
+        return self
+
+    def answers(self):
+        if self.process.poll() is not None:
+            fail(f"smcd ended with {self.process.returncode}: {self.log()}")
+        return subprocess.run(["smcctl", "status"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE).stderr == b""
+
+    @staticmethod
+    def log():
+        with open(f"{RESULTS}/smcd.log") as f:
+            return f.read()
+
+    def stop(self):
+        self.process.terminate()
+        same("smcd ends with 0", 0, self.process.wait(PATIENCE))
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, kind, *unused):
+        if self.process.poll() is None:
+            self.process.terminate()
+            status = self.process.wait(PATIENCE)
+            if kind is None:
+                same("smcd ends with 0", 0, status)
