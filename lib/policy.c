@@ -804,6 +804,15 @@ static void take_document(struct load *l, struct json_object *root)
 
 /* ---- texts ---- */
 
+static bool is_null_text(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && strchr(" \t\r\n", text[i]))
+		i++;
+	return i < len && text[i] == 'n';
+}
+
 /* json-c's tree of a text that the scanner has accepted. */
 static int parse_tree(const char *text, size_t len, struct json_object **ret, struct err *e)
 {
@@ -826,6 +835,9 @@ static int parse_tree(const char *text, size_t len, struct json_object **ret, st
 		json_object_put(root);
 		return err_set(e, -EINVAL, "json-c cannot read the text: %s", json_tokener_error_desc(error));
 	}
+	/* json-c 0.16 calls it success when it gets no memory, and null has no object either */
+	if (!root && !is_null_text(text, len))
+		return err_set(e, -ENOMEM, "out of memory");
 	*ret = root;
 	return 0;
 }
