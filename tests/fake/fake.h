@@ -35,12 +35,12 @@
  *
  * Points and what can go wrong there; TIMES is 1 unless given, 0 is for ever; cmd is an operation as fake_requests()
  * names it, or a sysctl:
- *   send, sysctl_read, sysctl_write: an errno name. sysctl_write also "ignored": success without effect.
+ *   send, sysctl_read, sysctl_write: an errno name. sysctl_write and answer also "ignored": success without effect.
  *   recv: an errno name. ENOBUFS loses what waits in the socket, EAGAIN leaves it there to come late.
  *   answer: an errno name: the kernel refuses the request, with text as its extended ack.
  *   dump: intr (NLM_F_DUMP_INTR), hide (an entry is missing in this reading, another one each time), skip and double
- *     (a change in mid-dump shifted the entries behind the first datagram), endless, no_done, an errno name (in
- *     NLMSG_DONE).
+ *     (a change in mid-dump shifted the entries behind the first datagram), endless, no_done, nothing (it ends
+ *     before it has begun), an errno name (in NLMSG_DONE).
  *   mangle: len_big, len_small, len_zero; attr_long, attr_zero, attr_short (arg=1: of the first attribute inside the
  *     first); truncate, empty, foreign_seq (a stray answer in front), wrong_type, narrow (integers are too short), wide
  *     (too long), unterminated (strings), garbage, no_id (GETFAMILY),

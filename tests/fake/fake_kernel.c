@@ -19,7 +19,7 @@ struct dgram {
 
 /* A dump in progress: its next datagram is made when the one before it is received. */
 struct dump {
-	bool active, intr, endless, no_done;
+	bool active, intr, endless, no_done, nothing;
 	int err, shift;
 	size_t pos, hide;
 	struct call call;
@@ -380,7 +380,7 @@ static void dump_fill(struct fake_conn *conn, enum bus bus)
 		enum emitted r;
 
 		d->pos += d->pos == d->hide;
-		r = c->op->emit(c, &b, d->pos);
+		r = d->nothing ? EMIT_END : c->op->emit(c, &b, d->pos);
 		if (r == EMIT_FULL && !b.len)
 			fake_die("an entry of %s does not fit into a datagram of %zu bytes", c->op->name, b.size);
 		if (r == EMIT_FULL || (r == EMIT_END && (!d->endless || !b.len)))
@@ -413,6 +413,7 @@ static void dump_faults(struct dump *d)
 	d->intr = x->what == WHAT_INTR;
 	d->endless = x->what == WHAT_ENDLESS;
 	d->no_done = x->what == WHAT_NO_DONE;
+	d->nothing = x->what == WHAT_NOTHING;
 	d->shift = (x->what == WHAT_SKIP) - (x->what == WHAT_DOUBLE);
 	if (x->what == WHAT_HIDE)
 		d->hide = x->hits - 1;
@@ -453,6 +454,8 @@ static int run(struct call *c)
 		return r;
 	c->f->s->requests[fake_op_number(c->op)]++;
 	x = fake_fault_due(c->f, FAULT_ANSWER, (int)c->bus, c->op->name);
+	if (x && x->what == WHAT_IGNORED)
+		return 0;
 	if (x) {
 		snprintf(c->ext, sizeof(c->ext), "%s", x->text);
 		return -x->err;

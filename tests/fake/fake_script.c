@@ -480,6 +480,7 @@ static const struct {
 	[WHAT_DOUBLE] = { "double", FAULT_DUMP },
 	[WHAT_ENDLESS] = { "endless", FAULT_DUMP },
 	[WHAT_NO_DONE] = { "no_done", FAULT_DUMP },
+	[WHAT_NOTHING] = { "nothing", FAULT_DUMP },
 	[WHAT_LEN_BIG] = { "len_big", FAULT_MANGLE },
 	[WHAT_LEN_SMALL] = { "len_small", FAULT_MANGLE },
 	[WHAT_LEN_ZERO] = { "len_zero", FAULT_MANGLE },
@@ -510,7 +511,8 @@ static void fault_what(struct fake_fault *x, const char *name)
 {
 	x->what = WHAT_ERRNO;
 	for (unsigned int i = WHAT_ERRNO + 1; i < N_WHATS; i++)
-		if (whats[i].point == x->point && strcmp(whats[i].name, name) == 0)
+		if ((whats[i].point == x->point || (i == WHAT_IGNORED && x->point == FAULT_ANSWER)) &&
+		    strcmp(whats[i].name, name) == 0)
 			x->what = (enum fault_what)i;
 	if (x->what == WHAT_ERRNO)
 		x->err = errno_value(name);

@@ -184,6 +184,8 @@ static void test_module_reloaded(void **state)
 	assert_str(&l, 0, UEID_EID, "SECOND");
 	list_done(&l);
 	fake_do(v->f, "module unload");
+	assert_ok(v, kernel_probe(v->k, false, &have, &v->e));
+	assert_false(have.smc || have.pnetid || have.sysctl);
 	fake_do(v->f, "module load");
 	assert_ok(v, kernel_ueid_add(v->k, "THIRD", &v->e));
 	assert_ok(v, kernel_pnet_add(v->k, &(struct pnet_entry){ .id = "A", .interface = "eth0" }, &v->e));
@@ -903,10 +905,25 @@ static void test_changing_lists(void **state)
 			print_error("%s: %s after %u readings\n", cases[i].fault,
 				    l.incomplete ? "incomplete" : "complete", fake_requests(v->f, "GET_LGR_SMCR"));
 		assert_int_equal(l.incomplete, cases[i].incomplete);
-		assert_true(fake_requests(v->f, "GET_LGR_SMCR") <= cases[i].readings);
+		assert_int_equal(fake_requests(v->f, "GET_LGR_SMCR"), cases[i].readings);
 		if (!l.incomplete)
 			assert_int_equal(l.n, 50);
 	}
+}
+
+/* Only the dump that overran is done again, and what the one before it gave is kept. */
+static void test_overrun_of_a_second_dump(void **state)
+{
+	ENV(v, "6.12");
+	struct list l CLEANUP_LIST = { 0 };
+
+	(void)state;
+	make_all(v);
+	fake_do(v->f, "fault recv ENOBUFS cmd=GET_LGR_SMCD");
+	l = get_list(v, NOUN_LINKGROUPS);
+	assert_int_equal(l.n, 3);
+	assert_int_equal(fake_requests(v->f, "GET_LGR_SMCR"), 2);
+	assert_int_equal(fake_requests(v->f, "GET_LGR_SMCD"), 3);
 }
 
 /* ---- pnet ---- */
@@ -1064,6 +1081,46 @@ static void test_pnet_rebuild_fails(void **state)
 	fake_do(v->f, "fault answer ENOMEM 0 cmd=PNET_ADD after=1");
 	assert_true(del(v, "NETA", "eth0", "", 0) < 0);
 	assert_non_null(strstr(v->e.text, "eth2"));
+}
+
+/* The kernel says that it took an entry back and did not. */
+static void test_pnet_rebuild_is_verified(void **state)
+{
+	ENV(v, "6.12");
+
+	(void)state;
+	fake_do(v->f, "pnet NETA eth=eth0");
+	fake_do(v->f, "pnet NETA eth=eth1");
+	fake_do(v->f, "fault answer ignored cmd=PNET_ADD");
+	assert_err(v, del(v, "NETA", "eth0", "", 0), -EIO);
+	assert_non_null(strstr(v->e.text, "eth1"));
+}
+
+/* Entries that were not seen could not be put back. */
+static void test_pnet_delete_from_changing_table(void **state)
+{
+	ENV(v, "6.12");
+
+	(void)state;
+	fake_do(v->f, "pnet NETA eth=eth0");
+	fake_do(v->f, "pnet NETA eth=eth1");
+	fake_do(v->f, "pnet NETA eth=eth2");
+	fake_do(v->f, "fault dump hide 3 cmd=PNET_GET");
+	assert_err(v, del(v, "NETA", "eth0", "", 0), -EAGAIN);
+	assert_pnet(v, "", "pnet NETA eth=eth0\npnet NETA eth=eth1\npnet NETA eth=eth2\n");
+}
+
+static void test_pnet_hardware_id(void **state)
+{
+	ENV(v, "6.12");
+
+	(void)state;
+	fake_do(v->f, "device r hw pnetid1=NETA");
+	fake_do(v->f, "device d ism pci=on pci_id=0000:00:01.0 pnetid1=NETA");
+	assert_err(v, add(v, "NETA", "", "hw", 1), -EEXIST);
+	assert_err(v, add(v, "NETB", "", "hw", 1), -EBUSY);
+	assert_err(v, add(v, "NETB", "", "0000:00:01.0", 0), -EBUSY);
+	assert_pnet(v, "", "");
 }
 
 static void test_pnet_in_a_namespace(void **state)
@@ -1440,8 +1497,8 @@ static void test_entries_without_a_name(void **state)
 		const char *cmd;
 		enum noun_id noun;
 	} cases[] = {
-		{ "GET_LGR_SMCR", NOUN_LINKGROUPS }, { "GET_LINK_SMCR", NOUN_LINKS }, { "PNET_GET", NOUN_PNET },
-		{ "DUMP_UEID", NOUN_UEID },
+		{ "GET_LGR_SMCR", NOUN_LINKGROUPS }, { "GET_LINK_SMCR", NOUN_LINKS },       { "PNET_GET", NOUN_PNET },
+		{ "DUMP_UEID", NOUN_UEID },          { "GET_FBACK_STATS", NOUN_FALLBACKS },
 	};
 	ENV(v, "6.12");
 	struct list l;
@@ -1451,6 +1508,22 @@ static void test_entries_without_a_name(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		fake_do(v->f, "fault mangle lacking cmd=%s", cases[i].cmd);
 		assert_err(v, kernel_list(v->k, &nouns[cases[i].noun], &l, &v->e), -EBADMSG);
+	}
+}
+
+/* So the kernel answers when it is out of memory; of a list nobody can tell, but these always have one entry. */
+static void test_empty_answers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(readings); i++) {
+		struct env *v CLEANUP(env_freep) = NULL;
+		CLEANUP_TEXT struct text t = { 0 };
+
+		if (readings[i].noun >= 0)
+			continue;
+		v = env_full();
+		fake_do(v->f, "fault dump nothing cmd=%s", readings[i].cmd);
+		assert_err(v, reading_take(v, &readings[i], &t), -EBADMSG);
 	}
 }
 
@@ -1682,11 +1755,15 @@ int main(void)
 		cmocka_unit_test(test_stats_of_a_namespace),
 		cmocka_unit_test(test_long_lists),
 		cmocka_unit_test(test_changing_lists),
+		cmocka_unit_test(test_overrun_of_a_second_dump),
 		cmocka_unit_test(test_pnet_check),
 		cmocka_unit_test(test_pnet_add),
 		cmocka_unit_test(test_pnet_half_existing),
 		cmocka_unit_test(test_pnet_delete),
 		cmocka_unit_test(test_pnet_rebuild_fails),
+		cmocka_unit_test(test_pnet_rebuild_is_verified),
+		cmocka_unit_test(test_pnet_delete_from_changing_table),
+		cmocka_unit_test(test_pnet_hardware_id),
 		cmocka_unit_test(test_pnet_in_a_namespace),
 		cmocka_unit_test(test_pnet_second_port),
 		cmocka_unit_test(test_unprivileged),
@@ -1697,6 +1774,7 @@ int main(void)
 		cmocka_unit_test(test_errors_are_counted),
 		cmocka_unit_test(test_faults_of_readings),
 		cmocka_unit_test(test_entries_without_a_name),
+		cmocka_unit_test(test_empty_answers),
 		cmocka_unit_test(test_send_faults),
 		cmocka_unit_test(test_endless_dump),
 		cmocka_unit_test(test_faults_of_writes),
