@@ -25,8 +25,8 @@ FUZZ_SECONDS ?= 30
 # ---- packages: the one list of what Debian 12 has to bring ----
 PKGS_BUILD := gcc libc6-dev make pkg-config libnl-3-dev libnl-genl-3-dev libjson-c-dev libreadline-dev libsystemd-dev \
 	libibverbs-dev
-PKGS_VM := qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 rdma-core python3 \
-	gcc-12 libelf1 dpkg-dev bc patch
+PKGS_VM := qemu-system-x86 busybox-static kmod xz-utils iproute2 ibverbs-providers python3 procps gcc-12 libelf1 \
+	dpkg-dev bc patch
 PKGS_TEST := libcmocka-dev clang libclang-rt-dev llvm clang-format cppcheck strace prometheus systemd groff-base \
 	bash-completion util-linux
 DEPS ?= $(PKGS_BUILD) $(PKGS_VM) $(PKGS_TEST)
@@ -99,7 +99,7 @@ $(B)/bin/smcd-netns: $(call obj,smcd/netns_helper.c) $(REAL_OBJ) $(B)/libsmc.a
 $(B)/bin/smcctl: $(call obj,$(SMCCTL_SRC)) $(REAL_OBJ) $(B)/libsmc.a
 	$(call link,$^ $(LIBS_SMCCTL))
 $(B)/bin/%: tests/vm/tools/%.c Makefile
-	$(call say,CC,$<)mkdir -p $(@D); $(CC) -D_GNU_SOURCE $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $<
+	$(call say,CC,$<)mkdir -p $(@D); $(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $<
 $(GEN): $(call obj,$(GEN_SRC)) $(call not_main,$(SMCCTL_SRC)) $(REAL_OBJ) $(B)/libsmc.a
 	$(call link,$^ $(LIBS_SMCCTL))
 
@@ -116,6 +116,12 @@ unit_objs = $(call not_main,$(if $(filter smcctl%,$(1)),$(SMCCTL_SRC),$(SMCD_SRC
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(call not_main,$(SMCD_SRC) $(SMCCTL_SRC)) $(FAKE_OBJ) $(B)/libsmc.a
 	$(call link,-fsanitize=fuzzer $< $(call not_main,$(if $(findstring args,$*),$(SMCCTL_SRC),$(SMCD_SRC))) $(FAKE_OBJ) \
 		$(B)/libsmc.a $(LIBS_SMCD) $(LIBS_SMCCTL))
+
+# What the guest that boots systemd gets laid over its root: an installation, and a policy.
+stage: programs
+	$(Q)rm -rf build/stage
+	$(Q)$(MAKE) --no-print-directory -s install DESTDIR=$(CURDIR)/build/stage
+	$(Q)$(INSTALL) -D -m 644 tests/data/systemd-policy.json build/stage/etc/smcd/policy.json
 
 programs: $(PROGRAMS)
 fakes: $(FAKES)
@@ -141,7 +147,7 @@ check: deps
 check-built:
 	$(Q)tests/check $(CHECK)
 check-vm: deps
-	$(Q)$(MAKE) --no-print-directory programs tools && tests/vm/run $(TESTS)
+	$(Q)$(MAKE) --no-print-directory programs tools stage && tests/vm/run $(TESTS)
 check-unit: deps
 	$(Q)tests/check units
 fuzz: deps
@@ -182,7 +188,7 @@ help:
 	@echo '  make install    DESTDIR=, PREFIX=/usr'
 	@echo '  make clean      removes build/; downloaded kernels stay in the cache (~/.cache/smcd)'
 
-.PHONY: all programs fakes tools units fuzzers gen generate deps check check-built check-vm check-unit fuzz lint bench demo \
+.PHONY: all stage programs fakes tools units fuzzers gen generate deps check check-built check-vm check-unit fuzz lint bench demo \
 	install clean help
 .DELETE_ON_ERROR:
 .SECONDARY:

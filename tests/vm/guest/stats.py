@@ -29,7 +29,7 @@ def buckets(bounds):
 
 def transfer(port, *options):
     log = open(f"{RESULTS}/server.{port}.log", "w")
-    server = subprocess.Popen(["smctraffic", "server", "--port", str(port), "--deadline", "60"], stdout=log)
+    server = subprocess.Popen(["smctraffic", "server", "--port", str(port), "--deadline", "60"], stdout=log, stderr=log)
     wait_for("the server listens", lambda: "listening" in open(log.name).read())
     sizes = ",".join(f"{size}x{n}" for size, n in SIZES.items())
     run("smctraffic", "client", "--port", str(port), "--sizes", sizes, "--exact", "--deadline", "60", *options)

@@ -72,7 +72,7 @@ def check_ueid():
     says = refused("smcctl", "ueid", "add", "TEST.EID-1")
     check("an existing UEID is said to exist", "TEST.EID-1" in says, says)
     for bad in ("A" * 33, "lower", "-LEADING", "SP ACE", "Ü"):
-        refused("smcctl", "ueid", "add", bad)
+        refused("smcctl", "ueid", "add", "--", bad)
     same("refusals changed nothing", four[1:], kernel_ueid())
     run("smcctl", "ueid", "flush")
     same("flushed", [], kernel_ueid())

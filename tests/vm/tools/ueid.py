@@ -66,7 +66,7 @@ def switch(dump, on, off, show, word=None):
 
 
 def show_seid(entry):
-    return f"{text(entry[1])} {'on' if entry[2][0] else 'off'}"
+    return f"{text(entry.get(1, bytes()))} {'on' if entry[2][0] else 'off'}"
 
 
 def show_hs(entry):
