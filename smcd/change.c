@@ -436,6 +436,8 @@ int manager_add_pnet(struct manager *m, const char *netns, struct pnet_entry *p,
 	int r;
 
 	r = pnet_entry_check(p, &f->e);
+	if (r == 0 && !p->interface[0] && !p->rdma[0])
+		r = err_set(&f->e, -EINVAL, "add pnet entry '%s': an interface or an RDMA device is needed", p->id);
 	if (r < 0)
 		return fail_pnet(f, r);
 	r = manager_kernel(m, netns, &k, &opened, f);

@@ -688,9 +688,6 @@ static int pause_listening(struct server *s, int reason)
 	r = set_listening(s, false);
 	if (r < 0)
 		return r;
-	if (!s->resume)
-		return sd_event_add_time_relative(s->event, &s->resume, CLOCK_MONOTONIC, LISTEN_PAUSE_USEC, 0,
-						  dispatch_resume, s);
 	r = sd_event_source_set_time_relative(s->resume, LISTEN_PAUSE_USEC);
 	if (r < 0)
 		return r;
@@ -739,18 +736,6 @@ int server_listen_fd(struct server *s, int fd)
 	return 0;
 }
 
-int server_new(sd_event *event, const struct server_config *config, struct server **ret)
-{
-	struct server *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return -ENOMEM;
-	s->event = sd_event_ref(event);
-	s->config = *config;
-	*ret = s;
-	return 0;
-}
-
 struct server *server_free(struct server *s)
 {
 	if (!s)
@@ -763,4 +748,25 @@ struct server *server_free(struct server *s)
 	sd_event_unref(s->event);
 	free(s);
 	return NULL;
+}
+
+int server_new(sd_event *event, const struct server_config *config, struct server **ret)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->event = sd_event_ref(event);
+	s->config = *config;
+	/* Made now: when it is needed there may be no descriptor for a clock any more. */
+	r = sd_event_add_time(event, &s->resume, CLOCK_MONOTONIC, UINT64_MAX, 0, dispatch_resume, s);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(s->resume, SD_EVENT_OFF);
+	if (r < 0) {
+		server_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
 }

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from smcdtest import Daemon, run, tests_of
+from smcdtest import Daemon, run, tests_of, wait_until
 
 POLICY = {"version": 1, "knobs": {"wmem": "256K", "autocorking_size": 32768},
           "pnet": [{"id": "NETA", "interface": "eth0"}, {"id": "NETA", "rdma": "rxe0", "port": 1}],
@@ -39,8 +39,7 @@ def test_without_systemd():
     """Without NOTIFY_SOCKET, and with a WATCHDOG_USEC of nobody's, smcd runs all the same"""
     with Daemon(POLICY, start=False, env={"NOTIFY_SOCKET": "", "WATCHDOG_USEC": "3000000"}) as d:
         d.start(wait=False)
-        while not os.path.exists(d.path):
-            pass
+        wait_until(lambda: os.path.exists(d.path), "the socket is there")
         assert d.value("wmem") == 262144
 
 

@@ -228,6 +228,13 @@ def run(tests):
     sys.exit(1 if failed else 0)
 
 
+def wait_until(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"{what}: not within {PATIENCE} s"
+        time.sleep(0.01)
+
+
 class SkipTest(Exception):
     """Raised with the reason by a test that cannot run here."""
 
