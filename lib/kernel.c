@@ -153,7 +153,8 @@ static int parse_sysctl(struct kernel *k, const struct knob *knob, struct value 
 	if (knob->spec.type != TYPE_STRING)
 		return parse_number(knob, k->string, ret, e);
 	if (strlen(k->string) > knob->spec.max)
-		return err_set(e, -EBADMSG, "the kernel has '%s', which is too long", safe_str(shown, sizeof(shown), k->string));
+		return err_set(e, -EBADMSG, "the kernel has '%s', which is too long",
+			       safe_str(shown, sizeof(shown), k->string));
 	*ret = value_str(k->string);
 	return 0;
 }
@@ -332,8 +333,12 @@ int knl_read_until_agreed(struct kernel *k, const struct noun *noun, knl_reader 
 }
 
 static const knl_reader readers[N_NOUNS] = {
-	[NOUN_LINKGROUPS] = knl_read_linkgroups, [NOUN_LINKS] = knl_read_links, [NOUN_DEVICES] = knl_read_devices,
-	[NOUN_PNET] = knl_read_pnet,		 [NOUN_UEID] = knl_read_ueids,	[NOUN_SEID] = knl_read_seid,
+	[NOUN_LINKGROUPS] = knl_read_linkgroups,
+	[NOUN_LINKS] = knl_read_links,
+	[NOUN_DEVICES] = knl_read_devices,
+	[NOUN_PNET] = knl_read_pnet,
+	[NOUN_UEID] = knl_read_ueids,
+	[NOUN_SEID] = knl_read_seid,
 	[NOUN_FALLBACKS] = knl_read_fallbacks, /* sockets: knl_list_sockets() */
 };
 

@@ -50,8 +50,8 @@ const char *kernel_knob_surface(struct kernel *k, const struct knob *knob);
 
 /* ---- lists ---- */
 /*
- * All nouns. Dumps are repeated until two agree, at most three times, else ret->incomplete. *ret is initialised here on
- * success. NOUN_SOCKETS joins smc_diag with TCP inet_diag on (local port, peer port), so that IPPROTO_SMC sockets have
+ * All nouns. Dumps are repeated until two agree on which entries there are (their counters may differ), at most three times, else
+ * ret->incomplete. *ret is initialised here on success. NOUN_SOCKETS joins smc_diag with TCP inet_diag on (local port, peer port), so that IPPROTO_SMC sockets have
  * addresses; pid and program stay absent (see smcctl).
  */
 int kernel_list(struct kernel *k, const struct noun *noun, struct list *ret, struct err *e);
@@ -86,7 +86,9 @@ struct pnet_entry {
 int pnet_entry_check(struct pnet_entry *p, struct err *e);
 /*
  * One target each (interface or rdma) or both. With both, a partial success of the kernel (one half existed) is detected; the
- * new half is taken out again and -EEXIST reported. -EEXIST for an entry that is there; the caller may treat it as done.
+ * new half is taken out again and -EEXIST reported. -EEXIST for an entry that is there; the caller may treat it as done. -EBUSY
+ * when the device has another ID, is listed with its other port, or has its ID from the hardware, and for RDMA devices outside
+ * the initial namespace (the kernel says EEXIST to all of these).
  */
 int kernel_pnet_add(struct kernel *k, const struct pnet_entry *p, struct err *e);
 /*

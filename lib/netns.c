@@ -16,9 +16,9 @@
 #endif
 
 #define SYSCTL_DIR "/proc/sys/net/smc/"
-#define RCVBUF (1 << 20)	   /* asked for; net.core.rmem_max can make it less */
-#define RECV_SIZE (64 << 10)	   /* netlink_dump() fills at most 32 KiB */
-#define INITIAL_NETNS_COOKIE 1	   /* net_ns_init() takes the first one */
+#define RCVBUF (1 << 20)       /* asked for; net.core.rmem_max can make it less */
+#define RECV_SIZE (64 << 10)   /* netlink_dump() fills at most 32 KiB */
+#define INITIAL_NETNS_COOKIE 1 /* net_ns_init() takes the first one */
 
 _Static_assert(RECV_SIZE <= TRANSPORT_DATAGRAM_MAX, "the buffer is the limit");
 
@@ -88,16 +88,25 @@ static int netlink_open(int protocol)
 	return r;
 }
 
-static int buses_open(struct bundle *b, struct err *e)
+static int bus_open(struct bundle *b, enum bus bus)
 {
 	static const int protocols[N_BUSES] = { [BUS_GENL] = NETLINK_GENERIC, [BUS_DIAG] = NETLINK_SOCK_DIAG };
+	int fd = netlink_open(protocols[bus]);
 
+	if (fd < 0)
+		return fd;
+	b->nl[bus] = fd;
+	return 0;
+}
+
+static int buses_open(struct bundle *b, struct err *e)
+{
 	for (enum bus i = 0; i < N_BUSES; i++) {
-		int fd = netlink_open(protocols[i]);
+		int r = bus_open(b, i);
 
-		if (fd < 0 && !(i == BUS_DIAG && fd == -EPROTONOSUPPORT))
-			return err_set(e, fd, "open a netlink socket: %s", strerror(-fd));
-		b->nl[i] = fd < 0 ? -1 : fd;
+		/* A kernel can lack sock_diag; then only sockets cannot be listed. */
+		if (r < 0 && !(i == BUS_DIAG && r == -EPROTONOSUPPORT))
+			return err_set(e, r, "open a netlink socket: %s", strerror(-r));
 	}
 	return 0;
 }
@@ -170,7 +179,8 @@ int bundle_open_in(const char *netns, struct bundle *ret, struct err *e)
 		r = here < 0 ? err_set(e, -errno, "open the own namespace: %s", strerror(errno)) : 0;
 	}
 	if (r == 0 && setns(there, CLONE_NEWNET) < 0)
-		r = err_set(e, -errno, "enter it: %s%s", strerror(errno), errno == EPERM ? " (CAP_SYS_ADMIN is needed)" : "");
+		r = err_set(e, -errno, "enter it: %s%s", strerror(errno),
+			    errno == EPERM ? " (CAP_SYS_ADMIN is needed)" : "");
 	else if (r == 0) {
 		r = bundle_open(ret, e);
 		/* Going on in a namespace that nobody expects would change the wrong settings. */
@@ -188,7 +198,9 @@ int bundle_open_in(const char *netns, struct bundle *ret, struct err *e)
 /* ---- the real transport ---- */
 
 struct real {
-	struct bundle b; /* sysctl NULL: opened by path for each access, which survives a reload of the module */
+	/* sysctl NULL: the caller's own namespace, where all is opened when it is needed: files for each access, which survives
+	   a reload of the module, and netlink sockets once. */
+	struct bundle b;
 	bool own;
 	int initial; /* is it the initial namespace? -1: not asked yet */
 };
@@ -249,10 +261,14 @@ static int real_sysctl_write(void *ctx, const char *name, const char *text)
 
 static int real_send(void *ctx, enum bus bus, const void *msg, size_t len)
 {
-	const struct real *t = ctx;
+	struct real *t = ctx;
 
-	if (t->b.nl[bus] < 0)
-		return -EPROTONOSUPPORT;
+	if (t->b.nl[bus] < 0) {
+		int r = t->b.sysctl ? -EPROTONOSUPPORT : bus_open(&t->b, bus);
+
+		if (r < 0)
+			return r;
+	}
 	return send(t->b.nl[bus], msg, len, 0) < 0 ? -errno : 0;
 }
 
@@ -300,7 +316,8 @@ static int real_ifname(void *ctx, unsigned int ifindex, char *ret_name)
 	struct real *t = ctx;
 	struct ifreq req = { .ifr_ifindex = (int)ifindex };
 
-	if (!t->own || !is_initial(t))
+	/* Asked about what a netlink socket has told, so there is one. */
+	if (!t->own || t->b.nl[BUS_GENL] < 0 || !is_initial(t))
 		return -ENODEV;
 	if (ioctl(t->b.nl[BUS_GENL], SIOCGIFNAME, &req) < 0)
 		return errno == ENXIO ? -ENODEV : -errno;
@@ -341,12 +358,9 @@ int transport_from_bundle(struct bundle *b, bool own, struct transport *ret)
 
 int transport_own(struct transport *ret, struct err *e)
 {
-	struct bundle b CLEANUP(bundle_done) = no_bundle;
-	int r = buses_open(&b, e);
+	struct bundle b = no_bundle;
+	int r = transport_from_bundle(&b, true, ret);
 
-	if (r < 0)
-		return r;
-	r = transport_from_bundle(&b, true, ret);
 	return r < 0 ? err_set(e, r, "out of memory") : 0;
 }
 
@@ -362,7 +376,7 @@ _Static_assert(N_BUSES + ANSWER_KNOBS_MAX <= 253, "SCM_MAX_FD of the kernel");
 
 struct answer {
 	uint32_t tables; /* tables_id(): both sides must mean the same files */
-	int32_t status;	 /* 0 or -errno */
+	int32_t status;  /* 0 or -errno */
 	uint8_t has_nl[N_BUSES], has_sysctl[ANSWER_KNOBS_MAX];
 	char text[512];
 };
@@ -416,7 +430,8 @@ int netns_helper_connect(const char *path, struct netns_helper **ret, struct err
 		return err_set(e, -ENAMETOOLONG, "the path of the namespace helper's socket is too long");
 	memcpy(addr.sun_path, path, strlen(path));
 	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-		return err_set(e, -errno, "connect to the namespace helper at '%.*s': %s", SHOWN_MAX, path, strerror(errno));
+		return err_set(e, -errno, "connect to the namespace helper at '%.*s': %s", SHOWN_MAX, path,
+			       strerror(errno));
 	r = set_timeout(fd);
 	if (r == 0)
 		r = helper_new(&fd, 0, ret);
@@ -532,7 +547,10 @@ static int receive_answer(int fd, struct bundle *b, struct err *e)
 	struct answer a = { 0 };
 	struct iovec iov = { &a, sizeof(a) };
 	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
 	};
 	ssize_t len;
 	size_t n;
@@ -550,8 +568,9 @@ static int receive_answer(int fd, struct bundle *b, struct err *e)
 	if (r < 0) {
 		for (size_t i = 0; i < n && i < ANSWER_FDS_MAX; i++)
 			close_fd(&fds[i]);
-		return err_set(e, r, r == -EPROTO ? "the namespace helper is of another version" :
-						    "the namespace helper closed the connection");
+		return err_set(e, r,
+			       r == -EPROTO ? "the namespace helper is of another version"
+					    : "the namespace helper closed the connection");
 	}
 	a.text[sizeof(a.text) - 1] = '\0';
 	if (place_fds(&a, fds, n, b) < 0)

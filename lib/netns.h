@@ -14,7 +14,7 @@
 
 struct bundle {
 	int nl[N_BUSES]; /* -1: could not be opened */
-	int *sysctl;     /* n_knobs, by knob_index(); O_RDWR where allowed, else O_RDONLY; -1: the kernel has none. Stale
+	int *sysctl; /* n_knobs, by knob_index(); O_RDWR where allowed, else O_RDONLY; -1: the kernel has none. Stale
 			    (-ENOENT) once the module was removed: the bundle must be opened anew. */
 };
 

@@ -277,7 +277,8 @@ static int take_error(struct exchange *x, const struct nlmsghdr *h, struct knl_s
 	if (x->dump && m.error == 0)
 		return malformed(e, "acknowledgement in place of a list");
 	x->ended = true;
-	return verdict(m.error, h->nlmsg_flags & NLM_F_ACK_TLVS, (struct knl_span){ body.p + skip, body.len - skip }, e);
+	return verdict(m.error, h->nlmsg_flags & NLM_F_ACK_TLVS, (struct knl_span){ body.p + skip, body.len - skip },
+		       e);
 }
 
 static int take_done(struct exchange *x, const struct nlmsghdr *h, struct knl_span body, struct err *e)
@@ -501,7 +502,7 @@ static int count(struct kernel *k, enum bus bus, int r)
 }
 
 int knl_dump(struct kernel *k, enum bus bus, struct nl_msg *req, const struct knl_dump *d, bool *interrupted,
-	    struct err *e)
+	     struct err *e)
 {
 	return count(k, bus, dump(k, bus, req, d, interrupted, e));
 }
@@ -618,7 +619,7 @@ static int family_moved(struct kernel *k, enum knl_family f, uint16_t id, struct
 }
 
 int knl_family_dump(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_dump *d, bool *interrupted,
-		   struct err *e)
+		    struct err *e)
 {
 	uint16_t id = 0;
 	int r;
@@ -657,7 +658,7 @@ static int do_once(struct kernel *k, uint16_t id, uint8_t cmd, const struct knl_
 }
 
 int knl_family_do(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_arg *args, size_t n_args,
-		 struct err *e)
+		  struct err *e)
 {
 	uint16_t id = 0;
 	int r;

@@ -52,7 +52,7 @@ static int malformed(struct err *e, const char *what)
 struct lookup {
 	size_t row;
 	uint16_t sport, dport; /* network order */
-	uint8_t family;	       /* AF_SMC: IPv4 or IPv6 */
+	uint8_t family;        /* AF_SMC: IPv4 or IPv6 */
 };
 
 /* ---- one SMC socket ---- */
@@ -294,7 +294,10 @@ static int add_lookup(struct reading *r, const struct smc_diag_msg *m)
 		r->n_alloc = n;
 	}
 	r->lookups[r->n++] = (struct lookup){
-		.row = r->l->n - 1, .sport = m->id.idiag_sport, .dport = m->id.idiag_dport, .family = m->diag_family,
+		.row = r->l->n - 1,
+		.sport = m->id.idiag_sport,
+		.dport = m->id.idiag_dport,
+		.family = m->diag_family,
 	};
 	return 0;
 }
@@ -366,7 +369,7 @@ struct pair {
 	uint16_t sport, dport;
 	struct {
 		bool wanted;
-		unsigned int n; /* different pairs of addresses seen */
+		unsigned int n;             /* different pairs of addresses seen */
 		struct inet_diag_sockid id; /* the last one */
 	} ip[N_IPS];
 };
@@ -546,8 +549,8 @@ int knl_list_sockets(struct kernel *k, struct list *ret, struct err *e)
 		/* sock_diag has nobody for AF_SMC: because there is no SMC, or no smc_diag? */
 		r = knl_family_lookup(k, KNL_SMC, false, e);
 		if (r >= 0)
-			r = r == 0 ? err_set(e, -ENOPROTOOPT, KNL_NO_SMC) :
-				     err_set(e, -EOPNOTSUPP, "the module smc_diag is not there");
+			r = r == 0 ? err_set(e, -ENOPROTOOPT, KNL_NO_SMC)
+				   : err_set(e, -EOPNOTSUPP, "the module smc_diag is not there");
 	}
 	if (r == 0)
 		r = join_tcp(k, &l, &reading, e);

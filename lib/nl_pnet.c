@@ -82,11 +82,12 @@ static int check_id(struct pnet_entry *p, struct err *e)
 	if (n == 0)
 		return err_set(e, -EINVAL, "the pnet ID is empty: 1 to %d letters and digits are allowed", PNET_ID_MAX);
 	if (n > PNET_ID_MAX)
-		return err_set(e, -EINVAL, "pnet ID '%s' is too long: 1 to %d letters and digits are allowed", shown, PNET_ID_MAX);
+		return err_set(e, -EINVAL, "pnet ID '%s' is too long: 1 to %d letters and digits are allowed", shown,
+			       PNET_ID_MAX);
 	for (size_t i = 0; i < n; i++) {
 		if (!is_alnum(p->id[i]))
-			return err_set(e, -EINVAL, "'%s' is no pnet ID: only letters and digits are allowed, 1 to %d", shown,
-				       PNET_ID_MAX);
+			return err_set(e, -EINVAL, "'%s' is no pnet ID: only letters and digits are allowed, 1 to %d",
+				       shown, PNET_ID_MAX);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (p->id[i] >= 'a' && p->id[i] <= 'z')
@@ -103,11 +104,13 @@ static int check_device(const char *what, const char *s, size_t max, struct err 
 	memcpy(raw, s, n);
 	safe_str(shown, sizeof(shown), raw);
 	if (n > max)
-		return err_set(e, -EINVAL, "%s name '%s' is too long: at most %zu characters are allowed", what, shown, max);
+		return err_set(e, -EINVAL, "%s name '%s' is too long: at most %zu characters are allowed", what, shown,
+			       max);
 	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)s[i] <= ' ' || s[i] == '/' || s[i] == 0x7f)
-			return err_set(e, -EINVAL, "'%s' is no %s name: blanks, '/' and control characters are not allowed",
-				       shown, what);
+			return err_set(e, -EINVAL,
+				       "'%s' is no %s name: blanks, '/' and control characters are not allowed", shown,
+				       what);
 	if (str_eq(raw, ".") || str_eq(raw, ".."))
 		return err_set(e, -EINVAL, "'%s' is no %s name", shown, what);
 	return 0;
@@ -175,7 +178,7 @@ static int send_delete(struct kernel *k, const char *id, struct err *e)
 
 static int read_table(struct kernel *k, struct list *ret, struct err *e)
 {
-	return kernel_list(k, &nouns[NOUN_PNET], ret, e);
+	return knl_read_until_agreed(k, &nouns[NOUN_PNET], knl_read_pnet, NULL, ret, e);
 }
 
 /* ---- adding ---- */
@@ -200,8 +203,10 @@ static int look_for(const struct list *table, const struct pnet_entry *half, str
 		if (!same_device(row, half))
 			continue;
 		if (half->rdma[0] && row[PNET_PORT].u != half->port)
-			return err_set(e, -EBUSY, "'%s' is in the table with port %u and ID '%s'; the kernel lists an RDMA "
-				       "device once", half->rdma, (unsigned int)row[PNET_PORT].u, row[PNET_ID].s);
+			return err_set(e, -EBUSY,
+				       "'%s' is in the table with port %u and ID '%s'; the kernel lists an RDMA "
+				       "device once",
+				       half->rdma, (unsigned int)row[PNET_PORT].u, row[PNET_ID].s);
 		if (!str_eq(row[PNET_ID].s, half->id))
 			return err_set(e, -EBUSY, "'%s' has the ID '%s' already", device_of(half), row[PNET_ID].s);
 		return err_set(e, -EEXIST, "'%s' has this ID already", device_of(half));
@@ -216,11 +221,13 @@ static int look_for(const struct list *table, const struct pnet_entry *half, str
 static int explain_exists(struct kernel *k, const struct pnet_entry *half, struct err *e)
 {
 	struct list devices CLEANUP_LIST = { 0 };
-	int r = half->rdma[0] ? kernel_list(k, &nouns[NOUN_DEVICES], &devices, e) : 0;
+	int r = 0;
 
+	if (half->rdma[0])
+		r = knl_read_until_agreed(k, &nouns[NOUN_DEVICES], knl_read_devices, NULL, &devices, e);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; half->rdma[0] && i < devices.n; i++) {
+	for (size_t i = 0; i < devices.n; i++) {
 		const struct value *row = list_row(&devices, i);
 		bool named = str_eq(row[DEV_NAME].s, half->rdma) || str_eq(row[DEV_PCI_ID].s, half->rdma);
 
@@ -232,8 +239,10 @@ static int explain_exists(struct kernel *k, const struct pnet_entry *half, struc
 			return err_set(e, -EBUSY, "'%s' has the ID '%s' already", half->rdma, row[DEV_PNETID].s);
 	}
 	if (half->rdma[0])
-		return err_set(e, -EBUSY, "the kernel does not take '%s': entries of RDMA and ISM devices can be made in the "
-			       "initial namespace only, for a device that has no ID from its hardware", half->rdma);
+		return err_set(e, -EBUSY,
+			       "the kernel does not take '%s': entries of RDMA and ISM devices can be made in the "
+			       "initial namespace only, for a device that has no ID from its hardware",
+			       half->rdma);
 	return err_set(e, -EBUSY, "the kernel does not take '%s': it has an ID from its hardware", half->interface);
 }
 
@@ -303,7 +312,10 @@ static void describe(const struct pnet_entry *p, char *buf, size_t size)
 		snprintf(port, sizeof(port), " port %u", p->port);
 	snprintf(buf, size, "pnet entry '%s'%s%s%s%s%s%s%s%s", p->id, p->interface[0] || p->rdma[0] ? " of " : "",
 		 p->interface[0] ? "'" : "", p->interface, p->interface[0] ? "'" : "",
-		 p->interface[0] && p->rdma[0] ? " and '" : p->rdma[0] ? "'" : "", p->rdma, p->rdma[0] ? "'" : "", port);
+		 p->interface[0] && p->rdma[0] ? " and '"
+		 : p->rdma[0]                  ? "'"
+					       : "",
+		 p->rdma, p->rdma[0] ? "'" : "", port);
 }
 
 int kernel_pnet_add(struct kernel *k, const struct pnet_entry *p, struct err *e)
@@ -348,7 +360,8 @@ static int put_back(struct kernel *k, const struct list *table, const struct pne
 		r = send_add(k, &entry, &err);
 		/* EEXIST: somebody else was faster; verify() looks whether it is so. */
 		if (r < 0 && r != -EEXIST && !first.code)
-			err_set(&first, -EIO, "the kernel deletes all entries of an ID, and that of '%s' could not be put back: %s",
+			err_set(&first, -EIO,
+				"the kernel deletes all entries of an ID, and that of '%s' could not be put back: %s",
 				device_of(&entry), err.text);
 	}
 	return first.code ? err_set(e, first.code, "%s", first.text) : 0;
@@ -381,7 +394,8 @@ static int verify(struct kernel *k, const struct list *before, const struct pnet
 		bool wanted = !names_row(p, row);
 
 		if (str_eq(row[PNET_ID].s, p->id) && wanted != has_row(&after, row))
-			return err_set(e, -EIO, "the kernel's table is not as expected afterwards: the entry of '%s' is %s",
+			return err_set(e, -EIO,
+				       "the kernel's table is not as expected afterwards: the entry of '%s' is %s",
 				       row[PNET_INTERFACE].kind == VALUE_STR ? row[PNET_INTERFACE].s : row[PNET_RDMA].s,
 				       wanted ? "missing" : "still there");
 	}

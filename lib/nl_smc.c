@@ -17,8 +17,8 @@ static int malformed(struct err *e, const char *what)
 struct rows {
 	struct kernel *k;
 	struct list *l;
-	size_t start;		 /* rows of earlier dumps of the same reading */
-	struct value linkgroup;	 /* links: the group that the records belong to */
+	size_t start;           /* rows of earlier dumps of the same reading */
+	struct value linkgroup; /* links: the group that the records belong to */
 	struct fallback_totals *totals;
 	bool have_totals;
 };
@@ -275,7 +275,8 @@ int ueid_check(const char *eid, struct err *e)
 
 	safe_str(shown, sizeof(shown), eid);
 	if (n < 1 || n > UEID_LEN_MAX)
-		return err_set(e, -EINVAL, "'%s' is no UEID: it has %zu characters, allowed are 1 to %d", shown, n, UEID_LEN_MAX);
+		return err_set(e, -EINVAL, "'%s' is no UEID: it has %zu characters, allowed are 1 to %d", shown, n,
+			       UEID_LEN_MAX);
 	if (!(eid[0] >= 'A' && eid[0] <= 'Z') && !(eid[0] >= '0' && eid[0] <= '9'))
 		return err_set(e, -EINVAL, "'%s' is no UEID: it must begin with one of A-Z and 0-9", shown);
 	if (strspn(eid, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") != n)
@@ -299,7 +300,7 @@ static int ueid_do(struct kernel *k, uint8_t cmd, const char *eid, struct err *e
 static int ueid_present(struct kernel *k, const char *eid, struct err *e)
 {
 	struct list l CLEANUP_LIST = { 0 };
-	int r = kernel_list(k, &nouns[NOUN_UEID], &l, e);
+	int r = knl_read_until_agreed(k, &nouns[NOUN_UEID], knl_read_ueids, NULL, &l, e);
 
 	if (r < 0)
 		return r;
@@ -495,7 +496,8 @@ static int take_stats(struct stats *stats, struct knl_span nest, enum smc_tech t
 static int stats_message(void *arg, const struct knl_message *m, struct err *e)
 {
 	static const unsigned int tech_nests[N_TECHS] = {
-		[TECH_SMCD] = SMC_NLA_STATS_SMCD_TECH, [TECH_SMCR] = SMC_NLA_STATS_SMCR_TECH,
+		[TECH_SMCD] = SMC_NLA_STATS_SMCD_TECH,
+		[TECH_SMCR] = SMC_NLA_STATS_SMCR_TECH,
 	};
 	struct stats_reading *reading = arg;
 	struct knl_span nest = { 0 };
@@ -638,6 +640,6 @@ int knl_hs_limitation_get(struct kernel *k, bool *ret, struct err *e)
 
 int knl_hs_limitation_set(struct kernel *k, bool on, struct err *e)
 {
-	return knl_family_do(k, KNL_SMC, on ? SMC_NETLINK_ENABLE_HS_LIMITATION : SMC_NETLINK_DISABLE_HS_LIMITATION, NULL, 0,
-			     e);
+	return knl_family_do(k, KNL_SMC, on ? SMC_NETLINK_ENABLE_HS_LIMITATION : SMC_NETLINK_DISABLE_HS_LIMITATION,
+			     NULL, 0, e);
 }

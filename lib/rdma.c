@@ -4,8 +4,8 @@
 #include <infiniband/verbs.h>
 
 static const char *const states[] = {
-	[IBV_PORT_NOP] = "nop",	      [IBV_PORT_DOWN] = "down",	    [IBV_PORT_INIT] = "init",
-	[IBV_PORT_ARMED] = "armed",   [IBV_PORT_ACTIVE] = "active", [IBV_PORT_ACTIVE_DEFER] = "active-defer",
+	[IBV_PORT_NOP] = "nop",     [IBV_PORT_DOWN] = "down",     [IBV_PORT_INIT] = "init",
+	[IBV_PORT_ARMED] = "armed", [IBV_PORT_ACTIVE] = "active", [IBV_PORT_ACTIVE_DEFER] = "active-defer",
 };
 
 static const char *const link_layers[] = {
@@ -92,7 +92,8 @@ static int read_device(struct ibv_device *dev, struct ports *l, struct err *e)
 	int r;
 
 	if (!c)
-		return err_set(e, errno ? -errno : -EIO, "open RDMA device '%.*s': %s", SHOWN_MAX, name, strerror(errno));
+		return err_set(e, errno ? -errno : -EIO, "open RDMA device '%.*s': %s", SHOWN_MAX, name,
+			       strerror(errno));
 	r = ibv_query_device(c, &attr);
 	if (r != 0)
 		return err_set(e, -abs(r), "query RDMA device '%.*s': %s", SHOWN_MAX, name, strerror(abs(r)));
@@ -105,7 +106,8 @@ static int read_device(struct ibv_device *dev, struct ports *l, struct err *e)
 	for (unsigned int i = 1; i <= attr.phys_port_cnt; i++) {
 		r = read_port(c, i, &l->p[l->n]);
 		if (r < 0)
-			return err_set(e, r, "query port %u of RDMA device '%.*s': %s", i, SHOWN_MAX, name, strerror(-r));
+			return err_set(e, r, "query port %u of RDMA device '%.*s': %s", i, SHOWN_MAX, name,
+				       strerror(-r));
 		l->n++;
 	}
 	return 0;

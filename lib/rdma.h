@@ -10,15 +10,15 @@
 #include <net/if.h>
 
 #define RDMA_NAME_MAX 63
-#define RDMA_GIDS_MAX 4	    /* the first ones of a port that are set */
+#define RDMA_GIDS_MAX 4     /* the first ones of a port that are set */
 #define RDMA_PORTS_MAX 1024 /* in all */
 
 struct rdma_port {
 	char device[RDMA_NAME_MAX + 1];
 	unsigned int port;
-	const char *state;	/* "down", "init", "armed", "active", ...; static storage */
-	const char *link_layer; /* "infiniband", "ethernet", "unspecified"; static storage */
-	char netdev[IF_NAMESIZE]; /* "" where none is known in this network namespace */
+	const char *state;            /* "down", "init", "armed", "active", ...; static storage */
+	const char *link_layer;       /* "infiniband", "ethernet", "unspecified"; static storage */
+	char netdev[IF_NAMESIZE];     /* "" where none is known in this network namespace */
 	char gids[RDMA_GIDS_MAX][40]; /* as SMC writes them: eight groups of four hexadecimal digits */
 	size_t n_gids;
 };
