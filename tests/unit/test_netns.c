@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_netns.c - the namespace helper and its client: names, garbage from either side, descriptors that must not leak. Entering
+ * real namespaces is tested in the guests.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "netns.h"
+
+static unsigned int open_fds(void)
+{
+	unsigned int n = 0;
+	DIR *d = opendir("/proc/self/fd");
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void checks_names(void **state)
+{
+	static const char *const bad[] = { "", ".", "..", "a/b", "/run/netns/a", "../a" };
+	char longest[NETNS_NAME_MAX + 2];
+	struct err e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(netns_name_check(bad[i], &e), -EINVAL);
+		assert_true(e.text[0]);
+	}
+	memset(longest, 'a', sizeof(longest));
+	longest[NETNS_NAME_MAX + 1] = '\0';
+	assert_int_equal(netns_name_check(longest, &e), -EINVAL);
+	longest[NETNS_NAME_MAX] = '\0';
+	assert_int_equal(netns_name_check(longest, &e), 0);
+	assert_int_equal(netns_name_check("blue-1.x", &e), 0);
+}
+
+static void no_such_namespace(void **state)
+{
+	struct err e = { 0 };
+	struct bundle b;
+
+	(void)state;
+	assert_int_equal(bundle_open_in("no-such-namespace", &b, &e), -ENOENT);
+	assert_string_equal(e.text, "network namespace 'no-such-namespace': there is no such namespace");
+}
+
+/* ---- the helper ---- */
+
+/* The helper as a child at the other end of the returned socket. */
+static int start_helper(unsigned int allowed, pid_t *ret_pid)
+{
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	*ret_pid = fork();
+	assert_true(*ret_pid >= 0);
+	if (*ret_pid == 0) {
+		close(pair[0]);
+		_exit(netns_serve(pair[1], allowed) == 0 ? 0 : 1);
+	}
+	close(pair[1]);
+	return pair[0];
+}
+
+static int exit_status(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void helper_survives_garbage(void **state)
+{
+	static const char zeros[4] = "", dots[] = "../../etc", high[] = "\xff\xfe\x1b[2J";
+	char big[8192], answer[4096];
+	const struct {
+		const void *p;
+		size_t n;
+	} requests[] = { { zeros, sizeof(zeros) }, { dots, sizeof(dots) - 1 },  { high, sizeof(high) - 1 },
+			 { big, sizeof(big) },     { big, NETNS_NAME_MAX + 1 }, { "a\0b", 3 } };
+	int fd;
+	pid_t pid;
+
+	(void)state;
+	memset(big, 'x', sizeof(big));
+	fd = start_helper(getuid(), &pid);
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
+		assert_int_equal(send(fd, requests[i].p, requests[i].n, MSG_NOSIGNAL), requests[i].n);
+		assert_true(recv(fd, answer, sizeof(answer), 0) > 0);
+	}
+	close(fd);
+	assert_int_equal(exit_status(pid), 0);
+}
+
+static void helper_ends_with_its_client(void **state)
+{
+	pid_t pid;
+	int fd;
+
+	(void)state;
+	fd = start_helper(getuid(), &pid);
+	/* an answer that nobody takes */
+	assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+	close(fd);
+	assert_int_equal(exit_status(pid), 0);
+}
+
+/* ---- smcd's side ---- */
+
+struct server {
+	char dir[32];
+	struct sockaddr_un addr;
+	pid_t pid;
+};
+
+/* A child that accepts one connection and hands it to serve(). */
+static void start_server(struct server *s, void (*serve)(int fd, int arg), int arg)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	strcpy(s->dir, "/tmp/test_netns.XXXXXX");
+	assert_non_null(mkdtemp(s->dir));
+	s->addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(s->addr.sun_path, sizeof(s->addr.sun_path), "%s/s", s->dir);
+	assert_int_equal(bind(fd, (struct sockaddr *)&s->addr, sizeof(s->addr)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	s->pid = fork();
+	assert_true(s->pid >= 0);
+	if (s->pid == 0) {
+		serve(accept(fd, NULL, NULL), arg);
+		_exit(0);
+	}
+	close(fd);
+}
+
+static void stop_server(struct server *s)
+{
+	assert_int_equal(exit_status(s->pid), 0);
+	unlink(s->addr.sun_path);
+	rmdir(s->dir);
+}
+
+static void serve_well(int fd, int arg)
+{
+	(void)arg;
+	(void)netns_serve(fd, getuid());
+}
+
+static void client_gets_the_helpers_error(void **state)
+{
+	struct netns_helper *h = NULL;
+	struct server s;
+	struct err e = { 0 };
+	struct bundle b;
+
+	(void)state;
+	start_server(&s, serve_well, 0);
+	assert_int_equal(netns_helper_connect(s.addr.sun_path, &h, &e), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(netns_helper_open(h, "no-such-namespace", &b, &e), -ENOENT);
+		assert_non_null(strstr(e.text, "there is no such namespace"));
+		assert_int_equal(netns_helper_open(h, "../x", &b, &e), -EINVAL);
+	}
+	assert_null(netns_helper_free(h));
+	stop_server(&s);
+}
+
+enum evil { EVIL_CLOSE, EVIL_SHORT, EVIL_GARBAGE, EVIL_FDS, EVIL_MANY_FDS, EVIL_LONG, N_EVILS };
+
+static void serve_badly(int fd, int arg)
+{
+	static char answer[4096];
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(sizeof(int) * 100)];
+	} control = { 0 };
+	struct iovec iov = { answer, arg == EVIL_LONG ? sizeof(answer) : arg == EVIL_SHORT ? 3 : 600 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	size_t n = arg == EVIL_FDS ? 5 : arg == EVIL_MANY_FDS ? 100 : 0;
+
+	if (recv(fd, answer, sizeof(answer), 0) <= 0 || arg == EVIL_CLOSE)
+		return;
+	memset(answer, arg == EVIL_GARBAGE ? 0xff : 0, sizeof(answer));
+	if (n > 0) {
+		struct cmsghdr *c;
+
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(sizeof(int) * n);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * n);
+		for (size_t i = 0; i < n; i++)
+			memcpy(CMSG_DATA(c) + i * sizeof(int), &fd, sizeof(fd));
+	}
+	(void)sendmsg(fd, &m, MSG_NOSIGNAL);
+}
+
+static void client_survives_a_bad_helper(void **state)
+{
+	(void)state;
+	for (int evil = 0; evil < N_EVILS; evil++) {
+		struct netns_helper *h = NULL;
+		struct err e = { 0 };
+		unsigned int before = open_fds();
+		struct server s;
+		struct bundle b;
+		int r;
+
+		start_server(&s, serve_badly, evil);
+		assert_int_equal(netns_helper_connect(s.addr.sun_path, &h, &e), 0);
+		r = netns_helper_open(h, "blue", &b, &e);
+		assert_int_equal(r, evil == EVIL_CLOSE ? -ECONNRESET : -EPROTO);
+		assert_true(e.text[0]);
+		netns_helper_free(h);
+		stop_server(&s);
+		assert_int_equal(open_fds(), before);
+	}
+}
+
+static void no_helper_at_all(void **state)
+{
+	struct netns_helper *h = NULL;
+	struct err e = { 0 };
+	char longest[200];
+
+	(void)state;
+	assert_int_equal(netns_helper_connect("/nonexistent/socket", &h, &e), -ENOENT);
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(netns_helper_connect(longest, &h, &e), -ENAMETOOLONG);
+	assert_int_equal(netns_helper_spawn("/nonexistent/program", &h, &e), -ENOENT);
+	assert_null(h);
+}
+
+/* A program that is no helper: it ends, and the client says so instead of waiting. */
+static void spawned_program_that_ends(void **state)
+{
+	struct netns_helper *h = NULL;
+	struct err e = { 0 };
+	struct bundle b;
+	int r;
+
+	(void)state;
+	assert_int_equal(netns_helper_spawn("/bin/false", &h, &e), 0);
+	r = netns_helper_open(h, "blue", &b, &e);
+	assert_true(r == -EPIPE || r == -ECONNRESET);
+	netns_helper_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(checks_names),
+		cmocka_unit_test(no_such_namespace),
+		cmocka_unit_test(helper_survives_garbage),
+		cmocka_unit_test(helper_ends_with_its_client),
+		cmocka_unit_test(client_gets_the_helpers_error),
+		cmocka_unit_test(client_survives_a_bad_helper),
+		cmocka_unit_test(no_helper_at_all),
+		cmocka_unit_test(spawned_program_that_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
