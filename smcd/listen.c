@@ -55,6 +55,14 @@ static int clear_stale(const struct sockaddr_un *sa, struct err *e)
 	return 0;
 }
 
+/* Where the group is right already, chown(2) is not even asked for: a sandbox may forbid it. */
+static int give_to_group(const char *path, const struct stat *st, gid_t group)
+{
+	if (st->st_gid != group && lchown(path, (uid_t)-1, group) < 0)
+		return -1;
+	return chmod(path, 0660);
+}
+
 /* Nobody else can connect before owner and mode are right: the socket listens only then. */
 static int bind_at(int fd, const struct sockaddr_un *sa, gid_t group, int backlog, struct listen_socket *ret,
 		   struct err *e)
@@ -67,9 +75,11 @@ static int bind_at(int fd, const struct sockaddr_un *sa, gid_t group, int backlo
 	umask(old);
 	if (r < 0)
 		return err_set(e, r, "make socket %s: %s", path, strerror(-r));
-	if (group != (gid_t)-1 && (lchown(path, (uid_t)-1, group) < 0 || chmod(path, 0660) < 0))
+	if (lstat(path, &st) < 0)
+		r = err_set(e, -errno, "look at %s: %s", path, strerror(errno));
+	else if (group != (gid_t)-1 && give_to_group(path, &st, group) < 0)
 		r = err_set(e, -errno, "give socket %s to group %u: %s", path, (unsigned int)group, strerror(errno));
-	else if (lstat(path, &st) < 0 || listen(fd, backlog) < 0)
+	else if (listen(fd, backlog) < 0)
 		r = err_set(e, -errno, "listen at %s: %s", path, strerror(errno));
 	if (r < 0) {
 		unlink(path);
