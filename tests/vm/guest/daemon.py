@@ -72,7 +72,7 @@ def check_applied_after_reset():
 
 def check_reload(daemon):
     says = reload(daemon, '{"version": 1, "knobs": {"wmem": "64K",}}', valid=False)
-    check("an invalid policy is refused with its place", "policy.json:1:37:" in says or "policy.json:1:36:" in says, says)
+    check("an invalid policy is refused with its place", "policy.json:1:39:" in says, says)
     check_applied()
     reload(daemon, {"version": 1, "pnet": [{"id": "MINE", "interface": "d1"}], "ueid": ["MINE-2"]})
     same("knobs that are no longer named are as before smcd", ("65536", "30", "0"),

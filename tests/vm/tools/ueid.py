@@ -66,7 +66,8 @@ def switch(dump, on, off, show, word=None):
 
 
 def show_seid(entry):
-    return f"{text(entry.get(1, bytes()))} {'on' if entry[2][0] else 'off'}"
+    """Without a device of ISM v2 there is no SEID, and the record is empty."""
+    return f"{text(entry[1])} {'on' if entry[2][0] else 'off'}" if entry else "none"
 
 
 def show_hs(entry):
