@@ -28,7 +28,10 @@ struct strings_link {
 struct policy_store {
 	struct strings_link *strings;
 	size_t pnet_size, files_size; /* rows allocated */
-	/* Open addressing by target of a pnet entry: its index plus one, 0 is free. A power of two, at most half full. */
+	/*
+	 * Open addressing by target of a pnet entry: its index plus one, 0 is free. A power of two, at most half
+	 * full.
+	 */
 	uint32_t *targets;
 	size_t targets_size;
 };
@@ -304,7 +307,9 @@ static void complain_notation(struct load *l, struct json_object *o, const struc
 	complain_type(l, o, text_str(&t));
 }
 
-/* The number in hand as it is written, malloced; NULL where it has a fraction or an exponent (or there is no memory). */
+/*
+ * The number in hand as it is written, malloced; NULL where it has a fraction or an exponent (or there is no memory).
+ */
 static char *whole_number(struct load *l)
 {
 	const char *s;
@@ -556,7 +561,10 @@ static void add_entry(struct load *l, const struct pnet_entry *e)
 	}
 }
 
-/* Copy a name after a look at its length; part is an entry for pnet_entry_check() in which only this name is in doubt. */
+/*
+ * Copy a name after a look at its length; part is an entry for pnet_entry_check() in which only this name is in
+ * doubt.
+ */
 static void take_name(struct load *l, struct json_object *o, char *dest, size_t max, struct pnet_entry *part,
 		      char *name)
 {
@@ -1222,7 +1230,10 @@ static int load_saved(const char *file, struct json_object **ret, struct problem
 	return 0;
 }
 
-/* mkdir -p of the directory a file is to lie in. The umask of a daemon must not hide a policy from those who check it. */
+/*
+ * mkdir -p of the directory a file is to lie in. The umask of a daemon must not hide a policy from those who check
+ * it.
+ */
 static int make_directories(const char *file)
 {
 	CLEANUP_FREE char *path = strdup(file);

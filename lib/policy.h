@@ -6,11 +6,11 @@
  *  "pnet": [{"id": "NETA", "interface": "eth0"}, {"id": "NETA", "rdma": "rxe0", "port": 1}],
  *  "ueid": ["PROD-EID-1"], "seid": true}
  *
- * Only "version" is required. "comment" (a string) may stand at the top and in a pnet entry. How a knob's value is written
- * depends on its type: sizes and times as a number or a string with a unit, counts as a number, choices as a name or its
- * number, switches as true or false, names as a string. A pnet entry names one target, an interface or an RDMA device (which
- * also stands for the PCI address of an ISM device); the kernel also takes both at once, but hides then that one half
- * failed (smc_pnet.c, smc_pnet_enter), and two entries say the same.
+ * Only "version" is required. "comment" (a string) may stand at the top and in a pnet entry. How a knob's value is
+ * written depends on its type: sizes and times as a number or a string with a unit, counts as a number, choices as a
+ * name or its number, switches as true or false, names as a string. A pnet entry names one target, an interface or an
+ * RDMA device (which also stands for the PCI address of an ISM device); the kernel also takes both at once, but hides
+ * then that one half failed (smc_pnet.c, smc_pnet_enter), and two entries say the same.
  */
 #pragma once
 
@@ -56,8 +56,9 @@ struct policy {
 };
 
 /*
- * All that is wrong, each "FILE:LINE:COLUMN: POINTER: found ..., allowed ...". The pointer is left out where it would be ""
- * (the whole document) and for errors of syntax, the place where it is a file that cannot be read ("FILE: ...").
+ * All that is wrong, each "FILE:LINE:COLUMN: POINTER: found ..., allowed ...". The pointer is left out where it would
+ * be "" (the whole document) and for errors of syntax, the place where it is a file that cannot be read ("FILE:
+ * ...").
  */
 struct problems {
 	char **text;
@@ -73,18 +74,18 @@ void policy_done(struct policy *p);
 
 /*
  * Lay one text over the policy: knobs and seid replace, pnet and ueid add. -EINVAL with problems filled, and then *p
- * must not be used any more; -ENOMEM. No printing, no kernel. An entry that a lower layer has already is merged with it; one
- * that contradicts it (a second ID for one interface or RDMA port) is a problem that names both places.
+ * must not be used any more; -ENOMEM. No printing, no kernel. An entry that a lower layer has already is merged with
+ * it; one that contradicts it (a second ID for one interface or RDMA port) is a problem that names both places.
  */
 int policy_add_text(struct policy *p, const char *file, const char *text, size_t len, struct problems *problems);
 /* The same from a regular file, which not everybody may be able to write. */
 int policy_add_file(struct policy *p, const char *file, struct problems *problems);
 
 /*
- * The layers, lowest first: usr_dir/ *.json, main file, run_dir/ *.json, etc_dir/ *.json; inside a directory by name, in byte
- * order; names that begin with a dot are passed over. A file hides the files of the same name in lower directories; a link
- * to /dev/null does so too and says nothing itself. A layer that is absent is no error. The problems of all files are
- * collected. *ret is initialised here on success.
+ * The layers, lowest first: usr_dir/ *.json, main file, run_dir/ *.json, etc_dir/ *.json; inside a directory by name,
+ * in byte order; names that begin with a dot are passed over. A file hides the files of the same name in lower
+ * directories; a link to /dev/null does so too and says nothing itself. A layer that is absent is no error. The
+ * problems of all files are collected. *ret is initialised here on success.
  */
 struct policy_paths {
 	const char *usr_dir, *main_file, *run_dir, *etc_dir; /* NULL: none */
@@ -93,10 +94,10 @@ extern const struct policy_paths policy_paths_default; /* /usr/lib/smcd/policy.d
 int policy_load(const struct policy_paths *paths, struct policy *ret, struct problems *problems);
 
 /*
- * Write knobs into the saved overrides (/etc/smcd/policy.d/90-smcctl.json), keeping what is there: absent values remove the
- * member. The file is replaced atomically, or made with mode 0644, and its directories with 0755; a link to a file stays one.
- * -EINVAL with problems when the file that is there is not valid; -EINVAL or -ERANGE for a value that is not allowed;
- * otherwise what the system said. Every failure fills e and leaves the file as it was.
+ * Write knobs into the saved overrides (/etc/smcd/policy.d/90-smcctl.json), keeping what is there: absent values
+ * remove the member. The file is replaced atomically, or made with mode 0644, and its directories with 0755; a link
+ * to a file stays one. -EINVAL with problems when the file that is there is not valid; -EINVAL or -ERANGE for a value
+ * that is not allowed; otherwise what the system said. Every failure fills e and leaves the file as it was.
  */
 int policy_save_knobs(const char *file, const struct value *values /* n_knobs */, const bool *touched,
 		      struct problems *problems, struct err *e);

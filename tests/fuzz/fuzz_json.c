@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The JSON scanner against json-c's strict parser: what the scanner accepts json-c accepts too, what only json-c accepts is
- * one of the differences listed here, and everything in json-c's tree is found at a place where such a value stands.
+ * The JSON scanner against json-c's strict parser: what the scanner accepts json-c accepts too, what only json-c
+ * accepts is one of the differences listed here, and everything in json-c's tree is found at a place where such a
+ * value stands.
  */
 #include "jsonpos.h"
 

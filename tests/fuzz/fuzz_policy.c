@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Policies of any text: what is accepted holds what the kernel may be given, with places inside of the text, and laid over
- * itself it stays the same; what is refused has problems that begin with the file's name.
+ * Policies of any text: what is accepted holds what the kernel may be given, with places inside of the text, and laid
+ * over itself it stays the same; what is refused has problems that begin with the file's name.
  */
 #include "policy.h"
 

@@ -2,8 +2,8 @@
 /*
  * Policy files: what is valid, what is refused and with which words, layers, and the file of saved knobs.
  *
- * tests/data/policies/invalid/NAME.json is refused with exactly the lines of NAME.expect. UPDATE=1 writes these anew, for
- * a change of words; look at the difference before committing it.
+ * tests/data/policies/invalid/NAME.json is refused with exactly the lines of NAME.expect. UPDATE=1 writes these anew,
+ * for a change of words; look at the difference before committing it.
  */
 #include "policy.h"
 
