@@ -34,18 +34,16 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 
 int err_prefix(struct err *e, const char *fmt, ...)
 {
-	char old[sizeof(e->text)];
+	CLEANUP_TEXT struct text t = { 0 };
 	va_list ap;
-	int n;
+	char what[sizeof(e->text)];
 
-	memcpy(old, e->text, sizeof(old));
 	va_start(ap, fmt);
-	n = vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof(e->text)) {
-		strncat(e->text, ": ", sizeof(e->text) - strlen(e->text) - 1);
-		strncat(e->text, old, sizeof(e->text) - strlen(e->text) - 1);
-	}
+	text_add(&t, "%s: %s", what, e->text);
+	if (!t.failed)
+		snprintf(e->text, sizeof(e->text), "%s", text_str(&t));
 	return e->code;
 }
 

@@ -12,7 +12,8 @@
 
 #define JSON_TEXT_MAX (16u << 20) /* larger texts are refused */
 #define JSON_DEPTH_MAX 32 /* arrays and objects inside each other, as json-c's default; deeper nesting is refused */
-#define JSON_VALUES_MAX (1u << 20) /* values in all; bounds the memory: an index takes 16 bytes a value and the text */
+/* Values in all. Bounds the memory: an index takes 16 bytes a value and the text. */
+#define JSON_VALUES_MAX (1u << 20)
 
 struct json_pos {
 	unsigned int line, column; /* from 1; columns count characters (UTF-8 code points), a tab is one */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kernel.c - the object, probing, knobs (sysctl files before generic netlink) and lists. The families' own matters are in
- * nl_smc.c, nl_pnet.c and nl_diag.c.
+ * kernel.c - the object, probing, knobs (sysctl files before generic netlink) and lists. The families' own matters are
+ * in nl_smc.c, nl_pnet.c and nl_diag.c.
  */
 #include "kernel.h"
 #include "nl.h"
@@ -274,8 +274,8 @@ const char *kernel_knob_surface(struct kernel *k, const struct knob *knob)
 #define IDENTITY_MAX 4
 
 /*
- * What makes a row the same entry in another reading. Dumps are by position and change under the reader: an entry can be missing
- * or doubled. Counters in a row change all the time and say nothing about that.
+ * What makes a row the same entry in another reading. Dumps are by position and change under the reader: an entry can
+ * be missing or doubled. Counters in a row change all the time and say nothing about that.
  */
 static const struct identity {
 	size_t n;

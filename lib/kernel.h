@@ -3,8 +3,8 @@
  * kernel.h - all that can be asked of and told to net/smc in one network namespace. The one place where the kernel is
  * spoken to; includers see no netlink.
  *
- * Every function returns 0 or -errno and, on failure, says in *e what was being done to what. A kernel without the feature
- * gives -EOPNOTSUPP, a kernel without SMC (module not loaded) -ENOPROTOOPT; never zeros.
+ * Every function returns 0 or -errno and, on failure, says in *e what was being done to what. A kernel without the
+ * feature gives -EOPNOTSUPP, a kernel without SMC (module not loaded) -ENOPROTOOPT; never zeros.
  */
 #pragma once
 
@@ -35,8 +35,9 @@ struct features {
 
 /*
  * Look what is there. With autoload the families are asked for by name, upon which the kernel loads the module
- * (MODULE_ALIAS_GENL_FAMILY); without it they are looked up in a dump, which loads nothing. Forgets cached ids first, so that
- * a module that was reloaded (and has new ids) is found again. A kernel without SMC is no error: ret->smc is false.
+ * (MODULE_ALIAS_GENL_FAMILY); without it they are looked up in a dump, which loads nothing. Forgets cached ids first,
+ * so that a module that was reloaded (and has new ids) is found again. A kernel without SMC is no error: ret->smc is
+ * false.
  */
 int kernel_probe(struct kernel *k, bool autoload, struct features *ret, struct err *e);
 
@@ -50,9 +51,9 @@ const char *kernel_knob_surface(struct kernel *k, const struct knob *knob);
 
 /* ---- lists ---- */
 /*
- * All nouns. Dumps are repeated until two agree on which entries there are (their counters may differ), at most three times, else
- * ret->incomplete. *ret is initialised here on success. NOUN_SOCKETS joins smc_diag with TCP inet_diag on (local port, peer port), so that IPPROTO_SMC sockets have
- * addresses; pid and program stay absent (see smcctl).
+ * All nouns. Dumps are repeated until two agree on which entries there are (their counters may differ), at most three
+ * times, else ret->incomplete. *ret is initialised here on success. NOUN_SOCKETS joins smc_diag with TCP inet_diag on
+ * (local port, peer port), so that IPPROTO_SMC sockets have addresses; pid and program stay absent (see smcctl).
  */
 int kernel_list(struct kernel *k, const struct noun *noun, struct list *ret, struct err *e);
 
@@ -85,15 +86,15 @@ struct pnet_entry {
 /* Are id (1..16 alphanumeric, upper-cased in place), names and port acceptable? -EINVAL, -ERANGE. */
 int pnet_entry_check(struct pnet_entry *p, struct err *e);
 /*
- * One target each (interface or rdma) or both. With both, a partial success of the kernel (one half existed) is detected; the
- * new half is taken out again and -EEXIST reported. -EEXIST for an entry that is there; the caller may treat it as done. -EBUSY
- * when the device has another ID, is listed with its other port, or has its ID from the hardware, and for RDMA devices outside
- * the initial namespace (the kernel says EEXIST to all of these).
+ * One target each (interface or rdma) or both. With both, a partial success of the kernel (one half existed) is
+ * detected; the new half is taken out again and -EEXIST reported. -EEXIST for an entry that is there; the caller may
+ * treat it as done. -EBUSY when the device has another ID, is listed with its other port, or has its ID from the
+ * hardware, and for RDMA devices outside the initial namespace (the kernel says EEXIST to all of these).
  */
 int kernel_pnet_add(struct kernel *k, const struct pnet_entry *p, struct err *e);
 /*
- * Delete by id alone (all its entries) or one entry: the kernel removes every entry of an ID, so the others are put back and the
- * table is read to check. -ENOENT when nothing matched.
+ * Delete by id alone (all its entries) or one entry: the kernel removes every entry of an ID, so the others are put
+ * back and the table is read to check. -ENOENT when nothing matched.
  */
 int kernel_pnet_delete(struct kernel *k, const struct pnet_entry *p, struct err *e);
 int kernel_pnet_flush(struct kernel *k, struct err *e);

@@ -145,7 +145,7 @@ static void describe_method(const char *name, const struct method *m, const char
 void methods_describe(struct text *t)
 {
 	text_add(t, "# Management of SMC (Shared Memory Communications) on this host\ninterface " SMCD_INTERFACE "\n"
-														 "\n");
+		    "\n");
 	for (size_t i = 0; i < N_NOUNS; i++)
 		describe_noun(&nouns[i], t);
 	describe_stats(t);

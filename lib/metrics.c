@@ -84,7 +84,8 @@ const uint64_t bucket_bounds[N_BUCKETS] = {
 		SMC_NLA_STATS_T_RX_RMB_STATS, SMC_NLA_STATS_RMB_##attr                                                 \
 	}
 
-/* Rows of one metric stand together: the exposition must not split a family. SENDPAGE is always 0 since 6.5: left out. */
+/* Rows of one metric stand together: the exposition must not split a family. SENDPAGE is always 0 since 6.5: left out.
+ */
 /* clang-format off */
 const struct counter stats_table[] = {
 	{ "tx_bytes", M_TX_BYTES, "", .path = { SMC_NLA_STATS_T_TX_BYTES } },

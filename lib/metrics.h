@@ -73,8 +73,8 @@ struct counter {
 	const char *labels; /* beside tech: "buffer=\"send\",side=\"local\"", "" */
 	bool global;        /* not split by technology (handshake errors) */
 	bool histogram;
-	uint8_t path
-		[2]; /* attribute numbers below the technology's nest (or below SMC_GEN_STATS when global); 0 ends */
+	uint8_t path[2]; /* attribute numbers below the technology's nest (or below SMC_GEN_STATS when global); 0 ends
+			  */
 	const char *sum_key; /* histogram: the counter that is its true sum; NULL: has none */
 };
 

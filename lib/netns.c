@@ -198,8 +198,8 @@ int bundle_open_in(const char *netns, struct bundle *ret, struct err *e)
 /* ---- the real transport ---- */
 
 struct real {
-	/* sysctl NULL: the caller's own namespace, where all is opened when it is needed: files for each access, which survives
-	   a reload of the module, and netlink sockets once. */
+	/* sysctl NULL: the caller's own namespace, where all is opened when it is needed: files for each access, which
+	   survives a reload of the module, and netlink sockets once. */
 	struct bundle b;
 	bool own;
 	int initial; /* is it the initial namespace? -1: not asked yet */
@@ -367,8 +367,8 @@ int transport_own(struct transport *ret, struct err *e)
 /* ---- the helper's protocol ---- */
 
 /*
- * SOCK_SEQPACKET: a request is one record, the namespace's name without a NUL; the answer is one record, struct answer, with
- * the descriptors that it says it has, in their order.
+ * SOCK_SEQPACKET: a request is one record, the namespace's name without a NUL; the answer is one record, struct answer,
+ * with the descriptors that it says it has, in their order.
  */
 #define ANSWER_KNOBS_MAX 64
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * netns.h - a network namespace as a bundle of descriptors: two netlink sockets and the sysctl files under net/smc, which stay
- * bound to the namespace they were opened in. The helper process (smcd-netns, the only one with CAP_SYS_ADMIN) opens them
- * and passes them to smcd over SCM_RIGHTS.
+ * netns.h - a network namespace as a bundle of descriptors: two netlink sockets and the sysctl files under net/smc,
+ * which stay bound to the namespace they were opened in. The helper process (smcd-netns, the only one with
+ * CAP_SYS_ADMIN) opens them and passes them to smcd over SCM_RIGHTS.
  */
 #pragma once
 
@@ -25,7 +25,8 @@ int bundle_open(struct bundle *ret, struct err *e);                       /* in 
 int bundle_open_in(const char *netns, struct bundle *ret, struct err *e); /* enters /run/netns/NETNS and comes back */
 /* The transport takes the bundle over (on failure too). own: interface indexes are those of the caller's namespace. */
 int transport_from_bundle(struct bundle *b, bool own, struct transport *ret);
-/* The caller's own namespace; its sysctl files are opened by path for each access, which survives a reload of the module. */
+/* The caller's own namespace; its sysctl files are opened by path for each access, which survives a reload of the
+ * module. */
 int transport_own(struct transport *ret, struct err *e);
 
 /* smcd's side: connect to the helper's socket, or start the helper program with one end of a socket pair. */

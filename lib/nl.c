@@ -426,8 +426,8 @@ static bool ends_answer(struct knl_span d, uint32_t seq)
 }
 
 /*
- * Read the rest of an answer that is of no use any more: as long as the kernel has a dump open on the socket, the next one is
- * EBUSY, and the module cannot be removed.
+ * Read the rest of an answer that is of no use any more: as long as the kernel has a dump open on the socket, the next
+ * one is EBUSY, and the module cannot be removed.
  */
 static void drain(struct kernel *k, enum bus bus, uint32_t seq)
 {
@@ -599,8 +599,8 @@ static int family_id(struct kernel *k, enum knl_family f, uint16_t *ret, struct 
 }
 
 /*
- * The kernel said ENOENT: either the command's own answer, or the family's number is not valid any more. 1: there is a new number,
- * 0: the answer stands, -ENOPROTOOPT: the module is gone.
+ * The kernel said ENOENT: either the command's own answer, or the family's number is not valid any more. 1: there is a
+ * new number, 0: the answer stands, -ENOPROTOOPT: the module is gone.
  */
 static int family_moved(struct kernel *k, enum knl_family f, uint16_t id, struct err *e)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nl.h - netlink inside the kernel access: requests, answers, attributes. Only kernel.c and the nl_*.c files include it;
- * nobody else sees netlink. libnl builds the messages (nl.c); all input and output goes through struct transport, and answers
- * are walked here, because libnl's nla_parse() skips attribute number 0 and its sockets turn errno into numbers of its own.
- * The prefix nl_ is libnl's; ours is knl_.
+ * nl.h - netlink inside the kernel access: requests, answers, attributes. Only kernel.c and the nl_*.c files include
+ * it; nobody else sees netlink. libnl builds the messages (nl.c); all input and output goes through struct transport,
+ * and answers are walked here, because libnl's nla_parse() skips attribute number 0 and its sockets turn errno into
+ * numbers of its own. The prefix nl_ is libnl's; ours is knl_.
  */
 #pragma once
 
@@ -55,9 +55,9 @@ struct nl_msg *knl_diag_new(const void *req, size_t len);
 typedef int (*knl_handler)(void *arg, const struct knl_message *m, struct err *e);
 
 /*
- * Send and receive. A dump that overruns the socket (ENOBUFS) is drained and repeated, at most KNL_TRIES times; reset (may be
- * NULL) then takes back what the handler collected. *interrupted (may be NULL) is set, never
- * cleared, when the kernel said NLM_F_DUMP_INTR.
+ * Send and receive. A dump that overruns the socket (ENOBUFS) is drained and repeated, at most KNL_TRIES times; reset
+ * (may be NULL) then takes back what the handler collected. *interrupted (may be NULL) is set, never cleared, when the
+ * kernel said NLM_F_DUMP_INTR.
  */
 struct knl_dump {
 	knl_handler handler;
@@ -74,12 +74,13 @@ struct knl_dump {
 int knl_dump(struct kernel *k, enum bus bus, struct nl_msg *req, const struct knl_dump *d, bool *interrupted,
 	     struct err *e);
 /*
- * Generic netlink to one of the families, whose id is looked up (without loading the module) and looked up again when it turns
- * out to be another one since the module was reloaded. -ENOPROTOOPT: the family is not there.
+ * Generic netlink to one of the families, whose id is looked up (without loading the module) and looked up again when
+ * it turns out to be another one since the module was reloaded. -ENOPROTOOPT: the family is not there.
  */
 int knl_family_dump(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_dump *d, bool *interrupted,
 		    struct err *e);
-/* A command that the kernel acknowledges. Not repeated by itself: an answer that was lost leaves it open whether it was done. */
+/* A command that the kernel acknowledges. Not repeated by itself: an answer that was lost leaves it open whether it was
+ * done. */
 struct knl_arg {
 	int type;
 	const void *p; /* NULL: not sent */
@@ -127,8 +128,8 @@ int knl_read_pnet(struct kernel *k, struct list *l, bool *interrupted, void *arg
 int knl_list_sockets(struct kernel *k, struct list *ret, struct err *e);
 
 /*
- * Call the reader until two readings in a row agree on which entries there are (their identity, see kernel.c: counters may
- * change), at most KNL_READINGS times; else ret->incomplete. *ret is initialised on success.
+ * Call the reader until two readings in a row agree on which entries there are (their identity, see kernel.c: counters
+ * may change), at most KNL_READINGS times; else ret->incomplete. *ret is initialised on success.
  */
 #define KNL_READINGS 3
 int knl_read_until_agreed(struct kernel *k, const struct noun *noun, knl_reader reader, void *arg, struct list *ret,

@@ -2,10 +2,10 @@
 /*
  * nl_diag.c - SMC sockets by sock_diag (net/smc/smc_diag.c), joined with TCP's inet_diag.
  *
- * The kernel copies addresses only for AF_SMC sockets; for IPPROTO_SMC ones (diag_family AF_INET or AF_INET6) ports, cookie and
- * inode are right and addresses are zero. The TCP socket inside each SMC socket is an ordinary one, so TCP's own list has
- * its addresses under the same two ports. Where two TCP sockets with different addresses have these ports, nobody can tell
- * which is meant, and the addresses stay absent.
+ * The kernel copies addresses only for AF_SMC sockets; for IPPROTO_SMC ones (diag_family AF_INET or AF_INET6) ports,
+ * cookie and inode are right and addresses are zero. The TCP socket inside each SMC socket is an ordinary one, so TCP's
+ * own list has its addresses under the same two ports. Where two TCP sockets with different addresses have these ports,
+ * nobody can tell which is meant, and the addresses stay absent.
  */
 #include "nl.h"
 #include "reasons.h"
@@ -245,8 +245,8 @@ static int take_extras(struct knl_span s, struct extras *x)
 }
 
 /*
- * The kernel says SMC-R for whatever is neither fallen back nor SMC-D, listeners too: it is true only where there is a link
- * group, which then has given the connection a token.
+ * The kernel says SMC-R for whatever is neither fallen back nor SMC-D, listeners too: it is true only where there is a
+ * link group, which then has given the connection a token.
  */
 static void put_mode(struct value *row, uint8_t mode, const struct extras *x)
 {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * nl_pnet.c - the family SMC_PNETID (net/smc/smc_pnet.c). An entry of the kernel's table names an interface or a port of an RDMA
- * device. What makes it hard: DEL removes all entries of an ID; ADD with both kinds hides that one half failed; an RDMA
- * device can be listed once, whatever the port, yet the ID of a second port takes effect before that is refused; EEXIST means a
- * dozen things. So each half is added by a request of its own, after a look at the table has shown that it is new.
+ * nl_pnet.c - the family SMC_PNETID (net/smc/smc_pnet.c). An entry of the kernel's table names an interface or a port
+ * of an RDMA device. What makes it hard: DEL removes all entries of an ID; ADD with both kinds hides that one half
+ * failed; an RDMA device can be listed once, whatever the port, yet the ID of a second port takes effect before that is
+ * refused; EEXIST means a dozen things. So each half is added by a request of its own, after a look at the table has
+ * shown that it is new.
  *
- * An ID that a live port has without being listed (only that kernel behaviour makes one) is lost when its ID is rebuilt.
+ * An ID that a live port has without being listed (only that kernel behaviour makes one) is lost when its ID is
+ * rebuilt.
  */
 #include "nl.h"
 
@@ -215,8 +217,8 @@ static int look_for(const struct list *table, const struct pnet_entry *half, str
 }
 
 /*
- * The kernel said EEXIST though the table does not have the device: its ID comes from the hardware, or it is an RDMA entry outside
- * the initial namespace.
+ * The kernel said EEXIST though the table does not have the device: its ID comes from the hardware, or it is an RDMA
+ * entry outside the initial namespace.
  */
 static int explain_exists(struct kernel *k, const struct pnet_entry *half, struct err *e)
 {

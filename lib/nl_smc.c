@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * nl_smc.c - the family SMC_GEN_NETLINK (net/smc/smc_netlink.c): link groups, links, devices, statistics, fallbacks, EIDs,
- * handshake limitation.
+ * nl_smc.c - the family SMC_GEN_NETLINK (net/smc/smc_netlink.c): link groups, links, devices, statistics, fallbacks,
+ * EIDs, handshake limitation.
  */
 #include "nl.h"
 #include "reasons.h"
@@ -124,8 +124,8 @@ static int link_message(void *arg, const struct knl_message *m, struct err *e)
 }
 
 /*
- * Names of net devices from their indexes. The lists are host-wide and an index belongs to the device's namespace; the transport
- * gives names in the initial namespace only, where the devices normally are.
+ * Names of net devices from their indexes. The lists are host-wide and an index belongs to the device's namespace; the
+ * transport gives names in the initial namespace only, where the devices normally are.
  */
 static int name_netdevs(struct kernel *k, struct list *l, int ifindex, int netdev, struct err *e)
 {

@@ -31,8 +31,8 @@ enum wire {
 };
 
 /*
- * Where a field's value lies in a record: attribute numbers from the record's nest inwards, each stored plus one, so that
- * number 0 (SMC_NLA_LGR_V2_VER) can be named; {0} = not on this wire.
+ * Where a field's value lies in a record: attribute numbers from the record's nest inwards, each stored plus one, so
+ * that number 0 (SMC_NLA_LGR_V2_VER) can be named; {0} = not on this wire.
  */
 struct attr_path {
 	uint8_t a[2];
@@ -172,8 +172,8 @@ enum fallback_field {
 };
 
 /*
- * Records of one noun: n rows of n_fields cells. Strings live as long as the list. incomplete: the kernel's dump changed
- * under three readings (or it said NLM_F_DUMP_INTR), so entries can be missing or doubled.
+ * Records of one noun: n rows of n_fields cells. Strings live as long as the list. incomplete: the kernel's dump
+ * changed under three readings (or it said NLM_F_DUMP_INTR), so entries can be missing or doubled.
  */
 struct list {
 	const struct noun *noun;

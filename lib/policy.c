@@ -289,7 +289,7 @@ static const struct notation notations[] = {
 	[TYPE_COUNT] = { .number = true, .what = "a whole number, " },
 	[TYPE_SIZE] = { .number = true, .string = true, .what = "a whole number or a string like \"64K\", " },
 	[TYPE_SECONDS] = { .number = true, .string = true, .what = "a whole number or a string like \"30s\", " },
-	[TYPE_BOOL] = { .boolean = true, .what = "true or false", .no_range = true },
+	[TYPE_BOOL] = { .boolean = true, .string = true, .what = "true, false, \"on\" or \"off\"", .no_range = true },
 	[TYPE_CHOICE] = { .number = true, .string = true, .what = "one of " },
 	[TYPE_STRING] = { .string = true, .what = "a string, " },
 	[TYPE_HEX32] = { .string = true, .what = "a string, " },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rdma.h - RDMA devices and their ports by libibverbs, for the tools only: the daemon's sandbox hides /dev/infiniband, and it
- * takes what SMC knows of devices from netlink.
+ * rdma.h - RDMA devices and their ports by libibverbs, for the tools only: the daemon's sandbox hides /dev/infiniband,
+ * and it takes what SMC knows of devices from netlink.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct rdma_port {
 };
 
 /*
- * All ports of all devices, malloced (free(*ret)); *ret_n may be 0. -EACCES or -EPERM when a device could not be opened (rights to
- * /dev/infiniband/uverbs*); -E2BIG over RDMA_PORTS_MAX.
+ * All ports of all devices, malloced (free(*ret)); *ret_n may be 0. -EACCES or -EPERM when a device could not be opened
+ * (rights to /dev/infiniband/uverbs*); -E2BIG over RDMA_PORTS_MAX.
  */
 int rdma_ports_read(struct rdma_port **ret, size_t *ret_n, struct err *e);

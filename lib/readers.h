@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * readers.h - the read methods that need nothing but the kernel, served by the same code in smcd and in smcctl's direct mode.
+ * readers.h - the read methods that need nothing but the kernel, served by the same code in smcd and in smcctl's direct
+ * mode.
  */
 #pragma once
 
@@ -15,8 +16,8 @@ struct read_context {
 /*
  * Serves METHOD_LIST_KNOBS (parameter names: array of strings, optional; -ENOENT for an unknown one), METHOD_GET_STATS,
  * METHOD_LIST_NOUN, METHOD_GET_METRICS and METHOD_EXPLAIN_CODE (k may be NULL). params may be NULL. *ret is the reply's
- * parameters: {"netns": "", "links": [...], "incomplete": false}; {"netns", "knobs"}; {"netns", "stats"}; fallbacks also
- * "totals": {"client", "server"}; {"netns", "metrics": TEXT}; {"reason": {...}}.
+ * parameters: {"netns": "", "links": [...], "incomplete": false}; {"netns", "knobs"}; {"netns", "stats"}; fallbacks
+ * also "totals": {"client", "server"}; {"netns", "metrics": TEXT}; {"reason": {...}}.
  */
 int read_method(struct kernel *k, enum method_id m, const struct noun *noun, struct json_object *params,
 		const struct read_context *ctx, struct json_object **ret, struct err *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * render.h - JSON (json-c objects, the one data model of protocol and CLI), text tables made from that JSON, and Prometheus'
- * text format. All walk the tables.
+ * render.h - JSON (json-c objects, the one data model of protocol and CLI), text tables made from that JSON, and
+ * Prometheus' text format. All walk the tables.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ struct json_object *render_value(const struct value_spec *spec, struct value v);
 /* Array of objects, one member a field (absent: null). Returns NULL when out of memory; the caller owns it. */
 struct json_object *render_list(const struct list *l);
 /*
- * Array of knob objects: name, supported, value, unit, default, min, max, choices, scope, takes_effect, surface, source,
- * expected_smcd, expected_smcr (buffers only), doc. only: NULL-terminated names to keep, or NULL for all.
+ * Array of knob objects: name, supported, value, unit, default, min, max, choices, scope, takes_effect, surface,
+ * source, expected_smcd, expected_smcr (buffers only), doc. only: NULL-terminated names to keep, or NULL for all.
  */
 struct json_object *render_knobs(const struct knob_state *states, const char *const *only);
 /*

@@ -2,9 +2,9 @@
 /*
  * transport.h - the narrowest way to one namespace's kernel: sysctl files and netlink datagrams.
  *
- * Everything above (message building and parsing, retries, consistency of dumps) is the same code on the real kernel and on
- * the fake one of the tests; only this differs. transport_open() is provided by lib/transport_real.c in the installed
- * programs and by tests/fake/ in test binaries, chosen when linking: there is no switch at run time.
+ * Everything above (message building and parsing, retries, consistency of dumps) is the same code on the real kernel
+ * and on the fake one of the tests; only this differs. transport_open() is provided by lib/transport_real.c in the
+ * installed programs and by tests/fake/ in test binaries, chosen when linking: there is no switch at run time.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ struct transport_ops {
 	/* Send one netlink message. */
 	int (*send)(void *ctx, enum bus bus, const void *msg, size_t len);
 	/*
-	 * Receive one datagram into malloced memory. May fail with anything recvmsg(2) can (-EINTR, -ENOBUFS, -EAGAIN when
-	 * TRANSPORT_TIMEOUT_SEC passed): the caller retries or reports.
+	 * Receive one datagram into malloced memory. May fail with anything recvmsg(2) can (-EINTR, -ENOBUFS, -EAGAIN
+	 * when TRANSPORT_TIMEOUT_SEC passed): the caller retries or reports.
 	 */
 	int (*recv)(void *ctx, enum bus bus, unsigned char **ret_buf, size_t *ret_len);
 	/* Name of an interface index of this namespace (IFNAMSIZ bytes); -ENODEV. */

@@ -15,7 +15,8 @@ _Static_assert(VARLINK_MESSAGE_MAX <= JSON_TEXT_MAX, "the scanner must take a wh
 #define INPUT_SIZE_MIN 4096u
 #define READ_CHUNK 16384u
 
-/* What json-c lets pass (quotes of the wrong kind, NaN, control characters, \u0000, keys given twice) is caught here. */
+/* What json-c lets pass (quotes of the wrong kind, NaN, control characters, \u0000, keys given twice) is caught here.
+ */
 static int scan_strictly(const char *text, size_t len)
 {
 	struct json_index *ix = NULL;
@@ -60,7 +61,8 @@ int varlink_parse(const char *text, size_t len, struct json_object **ret)
 
 const char *varlink_text(struct json_object *message, size_t *ret_len)
 {
-	return json_object_to_json_string_length(message, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, ret_len);
+	return json_object_to_json_string_length(message, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+						 ret_len);
 }
 
 /* ---- framing ---- */
@@ -188,7 +190,8 @@ int varlink_request_parse(const char *text, size_t len, struct varlink_request *
 	r = varlink_parse(text, len, &req.message);
 	if (r < 0)
 		return r;
-	json_object_object_foreach(req.message, key, v) {
+	json_object_object_foreach(req.message, key, v)
+	{
 		r = request_member(&req, key, v);
 		if (r < 0)
 			return r;
@@ -376,12 +379,17 @@ out:
 static const char *call_failure(int code)
 {
 	switch (code) {
-	case -ETIMEDOUT: return "no answer in time";
+	case -ETIMEDOUT:
+		return "no answer in time";
 	case -ECONNRESET:
-	case -EPIPE: return "smcd closed the connection";
-	case -EBADMSG: return "smcd's answer is no valid varlink reply";
-	case -EMSGSIZE: return "smcd's answer is too long";
-	default: return strerror(-code);
+	case -EPIPE:
+		return "smcd closed the connection";
+	case -EBADMSG:
+		return "smcd's answer is no valid varlink reply";
+	case -EMSGSIZE:
+		return "smcd's answer is too long";
+	default:
+		return strerror(-code);
 	}
 }
 

@@ -42,15 +42,16 @@ struct varlink_input {
 };
 
 void varlink_input_done(struct varlink_input *in);
-/* How many bytes it takes now; 0: take messages out first (or the message is too long, as varlink_input_next() says). */
+/* How many bytes it takes now; 0: take messages out first (or the message is too long, as varlink_input_next() says).
+ */
 size_t varlink_input_room(const struct varlink_input *in);
 /* -ENOBUFS when n is over the room. */
 int varlink_input_add(struct varlink_input *in, const void *p, size_t n);
 /* One recv(2): the number of bytes, 0 at the end of the stream, -EAGAIN, -errno. */
 int varlink_input_read(struct varlink_input *in, int fd);
 /*
- * 1 and the next message (NUL-terminated, valid until the next call on in), 0 when none is complete, -EMSGSIZE when one is
- * longer than max: the stream cannot be used any further.
+ * 1 and the next message (NUL-terminated, valid until the next call on in), 0 when none is complete, -EMSGSIZE when one
+ * is longer than max: the stream cannot be used any further.
  */
 int varlink_input_next(struct varlink_input *in, char **ret_text, size_t *ret_len);
 /* Has a message begun that is not complete? */
@@ -82,8 +83,8 @@ int varlink_connect(const char *path, unsigned int timeout_sec, struct varlink *
 struct varlink *varlink_free(struct varlink *v);
 /*
  * Call a method (full name) and wait for its reply. params is borrowed, may be NULL. 0: *ret_params is the reply's
- * parameters (caller owns; an empty object where it had none), and *ret_error NULL or the error's full name (caller frees).
- * -errno: transport or protocol failed, e says how; the connection cannot be used again.
+ * parameters (caller owns; an empty object where it had none), and *ret_error NULL or the error's full name (caller
+ * frees). -errno: transport or protocol failed, e says how; the connection cannot be used again.
  */
 int varlink_call(struct varlink *v, const char *method, struct json_object *params, struct json_object **ret_params,
 		 char **ret_error, struct err *e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_args - the command line of smcctl. The input is lines; each is split as the shell does, completed and parsed, and
- * what was accepted must keep to its command's table.
+ * fuzz_args - the command line of smcctl. The input is lines; each is split as the shell does, completed and parsed,
+ * and what was accepted must keep to its command's table.
  */
 #include "smcctl.h"
 

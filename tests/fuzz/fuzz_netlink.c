@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fuzz_netlink.c - every parser of netlink messages and sysctl texts, through the functions of kernel.h. The input is a tape
- * (netlink_replay.h); the seeds were recorded on real kernels.
+ * fuzz_netlink.c - every parser of netlink messages and sysctl texts, through the functions of kernel.h. The input is a
+ * tape (netlink_replay.h); the seeds were recorded on real kernels.
  */
 #include "netlink_replay.h"
 

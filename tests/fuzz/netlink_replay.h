@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * netlink_replay.h - a transport that answers with given bytes, and every function of kernel.h that reads answers: for the fuzzer
- * of the netlink parsers and the unit test with recorded and handmade messages.
+ * netlink_replay.h - a transport that answers with given bytes, and every function of kernel.h that reads answers: for
+ * the fuzzer of the netlink parsers and the unit test with recorded and handmade messages.
  *
- * A tape is: one byte, which function (enum replay_op; the top bit: the families' numbers are not known yet), then pieces: one
- * byte of flags, two bytes of length (little endian), the bytes. A piece is what one read gives, a datagram or a sysctl's text.
+ * A tape is: one byte, which function (enum replay_op; the top bit: the families' numbers are not known yet), then
+ * pieces: one byte of flags, two bytes of length (little endian), the bytes. A piece is what one read gives, a datagram
+ * or a sysctl's text.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_netlink_parse.c - the netlink parsers with messages recorded on real kernels (tests/fuzz/corpus/fuzz_netlink) and with
- * handmade ones, hostile ones too. What the kernel does as a whole is tested on the fake kernel (test_kernel.c).
+ * test_netlink_parse.c - the netlink parsers with messages recorded on real kernels (tests/fuzz/corpus/fuzz_netlink)
+ * and with handmade ones, hostile ones too. What the kernel does as a whole is tested on the fake kernel
+ * (test_kernel.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -176,7 +177,8 @@ static void recorded_sockets(void **state)
 	(void)state;
 	run_recorded(&run, "sockets-6.12", &tape);
 	assert_int_equal(run.result.list.n, 9);
-	/* 5001 is an AF_SMC socket, 5002 and 5003 are IPPROTO_SMC ones of IPv4 and IPv6: their addresses come from TCP */
+	/* 5001 is an AF_SMC socket, 5002 and 5003 are IPPROTO_SMC ones of IPv4 and IPv6: their addresses come from TCP
+	 */
 	row = find_socket(&run, 5001, true);
 	assert_text(&run, row, SOCK_LOCAL_ADDR, "127.0.0.1");
 	assert_text(&run, row, SOCK_PEER_ADDR, "127.0.0.1");

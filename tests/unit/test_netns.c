@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_netns.c - the namespace helper and its client: names, garbage from either side, descriptors that must not leak. Entering
- * real namespaces is tested in the guests.
+ * test_netns.c - the namespace helper and its client: names, garbage from either side, descriptors that must not leak.
+ * Entering real namespaces is tested in the guests.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* smcctl's pure parts: the command line, lines of the shell, completion, filters, tables, JSON to text; and its table. */
+/* smcctl: its table and its pure parts: command line, lines of the shell, completion, filters, tables, JSON to text. */
+* /
 #include "smcctl.h"
 
 #include <setjmp.h>
@@ -10,7 +11,7 @@
 /* As argv is declared, though nobody writes to it. */
 #define WORDS(...) ((char **)(const char *[]){ __VA_ARGS__, NULL })
 
-static int count(char *const *words)
+	static int count(char *const *words)
 {
 	int n = 0;
 
@@ -69,8 +70,9 @@ static void access_follows_the_verb(void **state)
 	(void)state;
 	for (size_t i = 0; i < n_commands; i++) {
 		const char *word = commands[i].verb ? commands[i].verb : command_name(&commands[i]);
-		bool changes = str_eq(word, "set") || str_eq(word, "reset") || str_eq(word, "add") || str_eq(word, "delete") ||
-			       str_eq(word, "flush") || str_eq(word, "enable") || str_eq(word, "disable");
+		bool changes = str_eq(word, "set") || str_eq(word, "reset") || str_eq(word, "add") ||
+			       str_eq(word, "delete") || str_eq(word, "flush") || str_eq(word, "enable") ||
+			       str_eq(word, "disable");
 
 		assert_int_equal(commands[i].access, changes ? ACCESS_WRITE : ACCESS_READ);
 	}
@@ -256,7 +258,8 @@ static void refuses_open_quotes(void **state)
 
 static void quotes_come_back(void **state)
 {
-	static const char *const words[] = { "", "a", "a b", "it's", "\\", "\"", "#", "a#", "\t", "'''", "$x`y`", "\xc3\xa4" };
+	static const char *const words[] = { "",  "a",  "a b", "it's", "\\",    "\"",
+					     "#", "a#", "\t",  "'''",  "$x`y`", "\xc3\xa4" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
@@ -406,11 +409,12 @@ static void shows_knobs(void **state)
 
 static void shows_histograms(void **state)
 {
-	struct json_object *o = json("[{\"tech\":\"smcd\",\"tx_bytes\":1048576,\"tx_size\":["
-				     "{\"le\":8192,\"count\":1},{\"le\":16384,\"count\":1000},{\"le\":1,\"count\":0},"
-				     "{\"le\":1,\"count\":0},{\"le\":1,\"count\":0},{\"le\":1,\"count\":0},"
-				     "{\"le\":1,\"count\":0},{\"le\":1,\"count\":0},{\"le\":null,\"count\":500}]},"
-				     "{\"tech\":\"smcr\",\"tx_bytes\":null},{\"tech\":null,\"client_handshake_errors\":7}]");
+	struct json_object *o =
+		json("[{\"tech\":\"smcd\",\"tx_bytes\":1048576,\"tx_size\":["
+		     "{\"le\":8192,\"count\":1},{\"le\":16384,\"count\":1000},{\"le\":1,\"count\":0},"
+		     "{\"le\":1,\"count\":0},{\"le\":1,\"count\":0},{\"le\":1,\"count\":0},"
+		     "{\"le\":1,\"count\":0},{\"le\":1,\"count\":0},{\"le\":null,\"count\":500}]},"
+		     "{\"tech\":\"smcr\",\"tx_bytes\":null},{\"tech\":null,\"client_handshake_errors\":7}]");
 	CLEANUP_TEXT struct text t = { 0 };
 
 	(void)state;
@@ -500,8 +504,8 @@ static void refuses_wrong_filters(void **state)
 		const char *filter;
 		int code;
 	} bad[] = {
-		{ "mode=smcx", -EINVAL }, { "port=http", -EINVAL }, { "port=", -EINVAL },
-		{ "port=-1", -ERANGE },	  { "reason=xyz", -EINVAL }, { "reason=0x", -EINVAL },
+		{ "mode=smcx", -EINVAL },        { "port=http", -EINVAL },  { "port=", -EINVAL },
+		{ "port=-1", -ERANGE },          { "reason=xyz", -EINVAL }, { "reason=0x", -EINVAL },
 		{ "reason=100000000", -ERANGE }, { "sndbuf=1Q", -EINVAL },
 	};
 

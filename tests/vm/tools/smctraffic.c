@@ -5,8 +5,8 @@
  *	smctraffic server [options]	listen, receive, check, with --echo send back
  *	smctraffic client [options]	connect, send each of --sizes with one send()
  *
- * SMC, unlike TCP, ends a blocking send() early when the send buffer is full and something was taken: the rest then goes
- * with another send(), which is counted as a call and as a short send. --exact makes it a failure instead.
+ * SMC, unlike TCP, ends a blocking send() early when the send buffer is full and something was taken: the rest then
+ *goes with another send(), which is counted as a call and as a short send. --exact makes it a failure instead.
  *
  * Prints one JSON object with what this side sent and received, in bytes and in calls, and exits 0 only if every byte
  * was the one that belongs at its place. A server says "listening PORT", a client that holds says "holding", both on
@@ -41,10 +41,10 @@
 #define SMCPROTO_SMC 0
 #define SMCPROTO_SMC6 1
 
-#define MAX_SIZES 4096	/* entries of --sizes and of --reads */
+#define MAX_SIZES 4096 /* entries of --sizes and of --reads */
 #define MAX_CONNS 4096
 #define MAX_SIZE (64U << 20) /* bytes of one call */
-#define READ_SIZE 65536	/* bytes asked for when there is no --reads */
+#define READ_SIZE 65536      /* bytes asked for when there is no --reads */
 
 enum flavour { FLAVOUR_AFSMC, FLAVOUR_IPPROTO, FLAVOUR_TCP };
 
@@ -77,9 +77,9 @@ struct options {
 	const char *hold_file;
 	unsigned int port;
 	unsigned int count;
-	unsigned int hold;	/* seconds */
-	unsigned int deadline;	/* seconds */
-	unsigned int sndbuf;	/* 0: not set */
+	unsigned int hold;     /* seconds */
+	unsigned int deadline; /* seconds */
+	unsigned int sndbuf;   /* 0: not set */
 	unsigned int rcvbuf;
 	struct schedule sizes;
 	struct schedule reads;
@@ -96,7 +96,7 @@ struct totals {
 struct conn {
 	int fd;
 	pthread_t thread;
-	uint64_t expect;	/* client: bytes that come back */
+	uint64_t expect; /* client: bytes that come back */
 	struct totals totals;
 };
 
@@ -341,8 +341,8 @@ static void run_server(void)
 	if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
 		die("ask for the own port: %s", strerror(errno));
 	fprintf(stderr, "listening %u\n",
-		ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port :
-						      ((struct sockaddr_in *)&address)->sin_port));
+		ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+						    : ((struct sockaddr_in *)&address)->sin_port));
 	for (unsigned int i = 0; i < opt.count; i++) {
 		doing = "waiting for a connection";
 		conns[i].fd = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
@@ -499,8 +499,27 @@ static const char usage_text[] =
 	"  --hold-stdin    ... until stdin is closed\n"
 	"  --deadline S    give up after S seconds (30), not counting --hold\n";
 
-enum { O_ADDR = 256, O_PORT, O_AFSMC, O_IPPROTO, O_TCP, O_COUNT, O_SIZES, O_READS, O_ECHO, O_EXACT, O_CORK, O_NODELAY, O_SNDBUF,
-       O_RCVBUF, O_HOLD, O_HOLD_FILE, O_HOLD_STDIN, O_DEADLINE, O_HELP };
+enum {
+	O_ADDR = 256,
+	O_PORT,
+	O_AFSMC,
+	O_IPPROTO,
+	O_TCP,
+	O_COUNT,
+	O_SIZES,
+	O_READS,
+	O_ECHO,
+	O_EXACT,
+	O_CORK,
+	O_NODELAY,
+	O_SNDBUF,
+	O_RCVBUF,
+	O_HOLD,
+	O_HOLD_FILE,
+	O_HOLD_STDIN,
+	O_DEADLINE,
+	O_HELP
+};
 
 static const struct option long_options[] = {
 	{ "addr", required_argument, NULL, O_ADDR },
@@ -528,26 +547,66 @@ static const struct option long_options[] = {
 static void parse_option(int name)
 {
 	switch (name) {
-	case O_ADDR: opt.addr = optarg; break;
-	case O_PORT: opt.port = parse_number(optarg, NULL, 0, 65535); break;
-	case O_AFSMC: opt.flavour = FLAVOUR_AFSMC; break;
-	case O_IPPROTO: opt.flavour = FLAVOUR_IPPROTO; break;
-	case O_TCP: opt.flavour = FLAVOUR_TCP; break;
-	case O_COUNT: opt.count = parse_number(optarg, NULL, 1, MAX_CONNS); break;
-	case O_SIZES: parse_schedule(optarg, &opt.sizes); break;
-	case O_READS: parse_schedule(optarg, &opt.reads); break;
-	case O_ECHO: opt.echo = true; break;
-	case O_EXACT: opt.exact = true; break;
-	case O_CORK: opt.cork = true; break;
-	case O_NODELAY: opt.nodelay = true; break;
-	case O_SNDBUF: opt.sndbuf = parse_number(optarg, NULL, 1, INT32_MAX); break;
-	case O_RCVBUF: opt.rcvbuf = parse_number(optarg, NULL, 1, INT32_MAX); break;
-	case O_HOLD: opt.hold = parse_number(optarg, NULL, 1, 86400); break;
-	case O_HOLD_FILE: opt.hold_file = optarg; break;
-	case O_HOLD_STDIN: opt.hold_stdin = true; break;
-	case O_DEADLINE: opt.deadline = parse_number(optarg, NULL, 1, 86400); break;
-	case O_HELP: fputs(usage_text, stdout); exit(EXIT_SUCCESS);
-	default: fputs(usage_text, stderr); exit(EXIT_FAILURE);
+	case O_ADDR:
+		opt.addr = optarg;
+		break;
+	case O_PORT:
+		opt.port = parse_number(optarg, NULL, 0, 65535);
+		break;
+	case O_AFSMC:
+		opt.flavour = FLAVOUR_AFSMC;
+		break;
+	case O_IPPROTO:
+		opt.flavour = FLAVOUR_IPPROTO;
+		break;
+	case O_TCP:
+		opt.flavour = FLAVOUR_TCP;
+		break;
+	case O_COUNT:
+		opt.count = parse_number(optarg, NULL, 1, MAX_CONNS);
+		break;
+	case O_SIZES:
+		parse_schedule(optarg, &opt.sizes);
+		break;
+	case O_READS:
+		parse_schedule(optarg, &opt.reads);
+		break;
+	case O_ECHO:
+		opt.echo = true;
+		break;
+	case O_EXACT:
+		opt.exact = true;
+		break;
+	case O_CORK:
+		opt.cork = true;
+		break;
+	case O_NODELAY:
+		opt.nodelay = true;
+		break;
+	case O_SNDBUF:
+		opt.sndbuf = parse_number(optarg, NULL, 1, INT32_MAX);
+		break;
+	case O_RCVBUF:
+		opt.rcvbuf = parse_number(optarg, NULL, 1, INT32_MAX);
+		break;
+	case O_HOLD:
+		opt.hold = parse_number(optarg, NULL, 1, 86400);
+		break;
+	case O_HOLD_FILE:
+		opt.hold_file = optarg;
+		break;
+	case O_HOLD_STDIN:
+		opt.hold_stdin = true;
+		break;
+	case O_DEADLINE:
+		opt.deadline = parse_number(optarg, NULL, 1, 86400);
+		break;
+	case O_HELP:
+		fputs(usage_text, stdout);
+		exit(EXIT_SUCCESS);
+	default:
+		fputs(usage_text, stderr);
+		exit(EXIT_FAILURE);
 	}
 }
 
