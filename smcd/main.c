@@ -3,7 +3,6 @@
  * main.c - smcd: the event loop around the manager and the varlink server, and what systemd is told. All of it works
  * without systemd too: sd_notify(3) and the watchdog do nothing then.
  */
-#include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -208,7 +207,7 @@ static int listen_activated(struct daemon *d, int n, struct err *e)
 		int r = sd_is_socket(fd, AF_UNIX, SOCK_STREAM, 1);
 
 		if (r > 0)
-			r = fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : server_listen_fd(d->server, fd);
+			r = server_listen_fd(d->server, fd);
 		else if (r == 0)
 			r = -EINVAL;
 		if (r < 0)
@@ -245,7 +244,7 @@ static int start_server(struct daemon *d, struct err *e)
 		.url = SMCD_URL,
 		.interface = api_interface(&d->api),
 		.log = d->log,
-		.patience_sec = SERVER_PATIENCE_SEC,
+		.limits = server_limits_default,
 	};
 	int r, n;
 

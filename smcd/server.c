@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server.c - see server.h. */
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,6 +12,13 @@
 #define LISTEN_FDS_MAX 4
 #define ACCEPTS_AT_ONCE 16
 #define NAME_SHOWN_MAX 255 /* of a method or interface name that is sent back in an error */
+
+const struct server_limits server_limits_default = {
+	.connections = SERVER_CONNECTIONS_MAX,
+	.connections_per_uid = SERVER_CONNECTIONS_PER_UID_MAX,
+	.queue = SERVER_QUEUE_MAX,
+	.patience_sec = SERVER_PATIENCE_SEC,
+};
 
 struct server {
 	sd_event *event;
@@ -127,7 +135,7 @@ static int dispatch_deadline(sd_event_source *src, uint64_t usec, void *userdata
 	(void)usec;
 	log_warning(c->server->config.log, "closed a connection of uid %u: %s for %u s", (unsigned int)c->uid,
 		    c->out ? "it took nothing of its reply" : "half a message and no more",
-		    c->server->config.patience_sec);
+		    c->server->config.limits.patience_sec);
 	connection_free(c);
 	return 0;
 }
@@ -135,7 +143,7 @@ static int dispatch_deadline(sd_event_source *src, uint64_t usec, void *userdata
 /* Start (or, with restart, start anew) or stop the clock that ends a stuck connection. */
 static int connection_set_deadline(struct connection *c, bool on, bool restart)
 {
-	uint64_t usec = c->server->config.patience_sec * SEC_USEC;
+	uint64_t usec = c->server->config.limits.patience_sec * SEC_USEC;
 	int enabled = SD_EVENT_OFF, r;
 
 	if (!c->deadline) {
@@ -205,7 +213,7 @@ static int connection_write(struct connection *c, const char *p, size_t n)
 	n -= (size_t)sent;
 	if (n == 0)
 		return 0;
-	if (n > SERVER_QUEUE_MAX - s->queued) {
+	if (n > s->config.limits.queue - s->queued) {
 		log_warning(s->config.log, "closed a connection of uid %u: %zu bytes of replies wait for slow readers",
 			    (unsigned int)c->uid, s->queued);
 		return -ENOBUFS;
@@ -614,9 +622,9 @@ static int make_room(struct server *s, uid_t uid)
 {
 	struct connection *victim;
 
-	if (count_of_uid(s, uid) >= SERVER_CONNECTIONS_PER_UID_MAX)
+	if (count_of_uid(s, uid) >= s->config.limits.connections_per_uid)
 		victim = longest_idle(s, uid);
-	else if (s->n_connections >= SERVER_CONNECTIONS_MAX)
+	else if (s->n_connections >= s->config.limits.connections)
 		victim = longest_idle(s, greediest_uid(s));
 	else
 		return 0;
@@ -723,6 +731,9 @@ int server_listen_fd(struct server *s, int fd)
 
 	if (s->n_listen == LISTEN_FDS_MAX)
 		return -ENOBUFS;
+	/* A client that hung up in the queue must not make accept(2) wait for another one. */
+	if (fcntl(owned, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
 	r = sd_event_add_io(s->event, &src, owned, EPOLLIN, dispatch_listen, s);
 	if (r < 0)
 		return r;

@@ -33,11 +33,19 @@ struct server_interface {
 	void *userdata;
 };
 
+struct server_limits {
+	size_t connections, connections_per_uid, queue;
+	unsigned int patience_sec;
+};
+
+/* The limits above; tests have smaller ones. */
+extern const struct server_limits server_limits_default;
+
 struct server_config {
 	const char *vendor, *product, *version, *url;
 	struct server_interface interface;
 	const struct logger *log;
-	unsigned int patience_sec; /* SERVER_PATIENCE_SEC, or what a test wants */
+	struct server_limits limits;
 };
 
 struct server;
