@@ -262,7 +262,8 @@ static int check_options(const struct parser *p)
 	}
 	if (request_has(p->r, OPT_DIRECT) && c->access == ACCESS_WRITE) {
 		command_title(c, &title);
-		return err_set(p->e, -EINVAL, "'%s' changes something, which goes through smcd only: --direct is for reading",
+		return err_set(p->e, -EINVAL,
+			       "'%s' changes something, which goes through smcd only: --direct is for reading",
 			       text_str(&title));
 	}
 	return 0;
@@ -284,8 +285,7 @@ static int check_arg(const struct parser *p, const struct arg *a)
 
 	if (keys && !a->key)
 		return err_set(p->e, -EINVAL, "'%s' is no FIELD=VALUE", safe_str(shown, sizeof(shown), a->word));
-	if (dashes ? !command_key_fields(c, a->key, a->key_len)
-		   : keys && !command_key_fields(c, a->key, a->key_len))
+	if (dashes ? !command_key_fields(c, a->key, a->key_len) : keys && !command_key_fields(c, a->key, a->key_len))
 		return unknown_key(p, a, dashes);
 	if (c->kind == ARGS_ASSIGN && (!a->key || !a->key_len))
 		return err_set(p->e, -EINVAL, "'%s' is no NAME=VALUE", safe_str(shown, sizeof(shown), a->word));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* change.c - the commands that change something. Values are checked here first, wholly; then smcd does it, or nothing. */
+/*
+ * change.c - the commands that change something. Values are checked here first, wholly; then smcd does all of it or
+ * nothing.
+ */
 #include "smcctl.h"
 
 static void put_object(struct json_object **o)
@@ -126,8 +129,9 @@ static int set_name(struct ctl *c, enum pnet_field f, const char *value, char *r
 	if (*ret)
 		return ctl_fail(c, CTL_USAGE, "%s is given twice", pnet_field_name(f));
 	if (!*value || strlen(value) >= size)
-		return ctl_fail(c, CTL_FAILED, "%s: a name of 1 to %zu characters is expected", pnet_field_name(f), size - 1);
-	strcpy(ret, value);
+		return ctl_fail(c, CTL_FAILED, "%s: a name of 1 to %zu characters is expected", pnet_field_name(f),
+				size - 1);
+	snprintf(ret, size, "%s", value);
 	return CTL_OK;
 }
 
@@ -163,9 +167,10 @@ static int entry_from_args(struct ctl *c, const struct request *r, struct pnet_e
 	char shown[4 * SHOWN_MAX + 4];
 
 	if (strlen(r->args[0].word) >= sizeof(p.id))
-		return ctl_fail(c, CTL_FAILED, "pnet ID '%s' has %zu characters: 1 to %d letters and digits are allowed",
+		return ctl_fail(c, CTL_FAILED,
+				"pnet ID '%s' has %zu characters: 1 to %d letters and digits are allowed",
 				safe_str(shown, sizeof(shown), r->args[0].word), strlen(r->args[0].word), PNET_ID_MAX);
-	strcpy(p.id, r->args[0].word);
+	snprintf(p.id, sizeof(p.id), "%s", r->args[0].word);
 	for (size_t i = 1; i < r->n_args; i++) {
 		int rc = set_entry_field(c, &r->args[i], &p);
 
@@ -176,10 +181,10 @@ static int entry_from_args(struct ctl *c, const struct request *r, struct pnet_e
 	if (r->n_args == 1) {
 		struct pnet_entry one = p;
 
-		strcpy(one.interface, "any");
+		snprintf(one.interface, sizeof(one.interface), "any");
 		if (pnet_entry_check(&one, &e) < 0)
 			return ctl_fail(c, CTL_FAILED, "%s", e.text);
-		strcpy(p.id, one.id);
+		memcpy(p.id, one.id, sizeof(p.id));
 	} else if (pnet_entry_check(&p, &e) < 0) {
 		return ctl_fail(c, CTL_FAILED, "%s", e.text);
 	}

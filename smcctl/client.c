@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * client.c - one command under way: gets its JSON from smcd, or from the kernel where smcd does not run, and turns what goes
- * wrong into a message and an exit code.
+ * client.c - one command under way: gets its JSON from smcd, or from the kernel where smcd does not run, and turns what
+ * goes wrong into a message and an exit code.
  */
 #include <stdarg.h>
 #include <unistd.h>
 
 #include "smcctl.h"
-#include "netns.h"
 #include "varlink.h"
 
 #define CALL_TIMEOUT_SEC 60 /* smcd may have to wait for the kernel more than once */
@@ -32,7 +31,8 @@ static void print_failures(struct ctl *c, int code)
 	CLEANUP_TEXT struct text t = { 0 };
 
 	json_object_object_add(o, "schema", json_object_new_int(1));
-	json_object_object_add(o, "netns", json_object_new_string(request_has(c->req, OPT_NETNS) ? c->req->value[OPT_NETNS] : ""));
+	json_object_object_add(o, "netns",
+			       json_object_new_string(request_has(c->req, OPT_NETNS) ? c->req->value[OPT_NETNS] : ""));
 	json_object_object_add(o, "error", error);
 	json_object_object_add(error, "exit", json_object_new_int(code));
 	json_object_object_add(error, "message", json_object_new_string(text_str(&c->failures)));
@@ -57,8 +57,9 @@ int ctl_fail(struct ctl *c, enum ctl_exit code, const char *fmt, ...)
 int ctl_fail_err(struct ctl *c, const struct err *e)
 {
 	bool denied = e->code == -EPERM || e->code == -EACCES;
-	const char *hint = denied ? " (needs root, or CAP_NET_ADMIN; for another namespace CAP_SYS_ADMIN)" :
-			   e->code == -ENOPROTOOPT ? " (modprobe smc loads it, where the kernel has it)" : "";
+	const char *hint = denied ? " (needs root, or CAP_NET_ADMIN; for another namespace CAP_SYS_ADMIN)"
+			   : e->code == -ENOPROTOOPT ? " (modprobe smc loads it, where the kernel has it)"
+						     : "";
 
 	return ctl_fail(c, denied ? CTL_DENIED : CTL_FAILED, "%s%s%s%s%s", e->text, *e->ext ? " (kernel: " : "", e->ext,
 			*e->ext ? ")" : "", hint);
@@ -77,7 +78,8 @@ static void add_member(struct text *t, struct json_object *params, const char *n
 static int fail_denied(struct ctl *c, struct json_object *params)
 {
 	(void)params;
-	return ctl_fail(c, CTL_DENIED, "smcd does not permit this: changes need root, reading needs root or group smcd");
+	return ctl_fail(c, CTL_DENIED,
+			"smcd does not permit this: changes need root, reading needs root or group smcd");
 }
 
 static int fail_message(struct ctl *c, struct json_object *params)
@@ -110,7 +112,8 @@ static int fail_no_knob(struct ctl *c, struct json_object *params)
 	add_member(&name, params, "name");
 	add_member(&near, params, "suggestion");
 	if (near.len)
-		return ctl_fail(c, CTL_FAILED, "there is no knob '%s' (did you mean %s?)", text_str(&name), text_str(&near));
+		return ctl_fail(c, CTL_FAILED, "there is no knob '%s' (did you mean %s?)", text_str(&name),
+				text_str(&near));
 	return ctl_fail(c, CTL_FAILED, "there is no knob '%s'", text_str(&name));
 }
 
@@ -133,8 +136,10 @@ static const struct {
 	const char *name;
 	int (*fail)(struct ctl *c, struct json_object *params);
 } daemon_errors[] = {
-	{ VARLINK_ERROR_PERMISSION, fail_denied }, { ERROR_KERNEL, fail_kernel },
-	{ ERROR_NO_SUCH_KNOB, fail_no_knob },	   { ERROR_POLICY_INVALID, fail_policy },
+	{ VARLINK_ERROR_PERMISSION, fail_denied },
+	{ ERROR_KERNEL, fail_kernel },
+	{ ERROR_NO_SUCH_KNOB, fail_no_knob },
+	{ ERROR_POLICY_INVALID, fail_policy },
 };
 
 /* Errors that carry a message need no code of their own; what else smcd may say is shown as it is. */
@@ -263,7 +268,8 @@ static int read_direct(struct ctl *c, enum method_id m, const struct noun *noun,
 	return r < 0 ? ctl_fail_err(c, &e) : CTL_OK;
 }
 
-int ctl_read(struct ctl *c, enum method_id m, const struct noun *noun, struct json_object *given, struct json_object **ret)
+int ctl_read(struct ctl *c, enum method_id m, const struct noun *noun, struct json_object *given,
+	     struct json_object **ret)
 {
 	__attribute__((cleanup(put_json))) struct json_object *params = given ? given : json_object_new_object();
 	__attribute__((cleanup(varlink_freep))) struct varlink *v = NULL;
@@ -293,7 +299,8 @@ int ctl_write(struct ctl *c, enum method_id m, struct json_object *given, struct
 		return ctl_fail(c, CTL_DENIED, "%s (changes need root)", e.text);
 	if (r < 0)
 		return ctl_fail(c, CTL_UNREACHABLE, "%s (%s); start it with: systemctl start smcd",
-				r == -ENOENT || r == -ECONNREFUSED ? "smcd is not running" : "smcd does not answer", e.text);
+				r == -ENOENT || r == -ECONNREFUSED ? "smcd is not running" : "smcd does not answer",
+				e.text);
 	return call(c, v, m, NULL, params, ret);
 }
 
@@ -328,9 +335,9 @@ int ctl_print_json(struct ctl *c, struct json_object *reply)
 	json_object_object_add(o, "schema", json_object_new_int(1));
 	if (!member(reply, "netns"))
 		json_object_object_add(o, "netns",
-				       json_object_new_string(request_has(c->req, OPT_NETNS) ? c->req->value[OPT_NETNS] : ""));
-	json_object_object_foreach(reply, key, value)
-		json_object_object_add(o, key, json_object_get(value));
+				       json_object_new_string(request_has(c->req, OPT_NETNS) ? c->req->value[OPT_NETNS]
+											     : ""));
+	json_object_object_foreach(reply, key, value) json_object_object_add(o, key, json_object_get(value));
 	document_text(o, &t);
 	return ctl_print(c, &t, false);
 }
@@ -373,14 +380,11 @@ static int print_help(struct ctl *c)
 static int run_request(struct ctl *c)
 {
 	const struct request *r = c->req;
-	struct err e = { 0 };
 
 	if (request_has(r, OPT_HELP))
 		return print_help(c);
 	if (request_has(r, OPT_VERSION) && !r->command)
 		return cmd_version(c, r);
-	if (request_has(r, OPT_NETNS) && netns_name_check(r->value[OPT_NETNS], &e) < 0)
-		return usage_error(c, &e);
 	return r->command->run(c, r);
 }
 

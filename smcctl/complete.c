@@ -30,7 +30,8 @@ static const struct option_row *option_of_word(const char *word, const struct co
 
 		if (c && !command_takes(c, o))
 			continue;
-		if (strncmp(word, "--", 2) == 0 ? str_eq(word + 2, row->name) : row->letter && word[1] == row->letter && !word[2])
+		if (strncmp(word, "--", 2) == 0 ? str_eq(word + 2, row->name)
+						: row->letter && word[1] == row->letter && !word[2])
 			return row;
 	}
 	return NULL;
@@ -40,7 +41,7 @@ struct state {
 	const char *name, *verb;
 	const struct command *command;
 	const char *waiting; /* the option or --FIELD whose value comes next */
-	bool plain;	      /* "--" was seen */
+	bool plain;          /* "--" was seen */
 };
 
 /* What the words before the one in question say; unknown ones are left for the command to complain about. */
@@ -78,7 +79,9 @@ static void offer_options(struct completion *p, const struct command *c)
 static void offer_values(struct completion *p, const char *prefix, const struct value_spec *spec)
 {
 	static const char *const switches[] = { "off", "on", NULL };
-	const char *const *choices = spec->type == TYPE_CHOICE ? spec->choices : spec->type == TYPE_BOOL ? switches : NULL;
+	const char *const *choices = spec->type == TYPE_CHOICE ? spec->choices
+				     : spec->type == TYPE_BOOL ? switches
+							       : NULL;
 
 	for (; choices && *choices; choices++)
 		offer(p, prefix, *choices, "");
@@ -110,7 +113,8 @@ static void offer_assignments(struct completion *p)
 	}
 }
 
-static void offer_field_values(struct completion *p, const struct command *c, const char *prefix, const char *key, size_t len)
+static void offer_field_values(struct completion *p, const struct command *c, const char *prefix, const char *key,
+			       size_t len)
 {
 	uint64_t fields = command_key_fields(c, key, len);
 
@@ -136,7 +140,8 @@ static void offer_fields(struct completion *p, const struct command *c)
 	for (size_t i = c->kind == ARGS_ENTRY; i < c->noun->n_fields; i++)
 		offer(p, "", c->noun->fields[i].name, "=");
 	command_short_keys(c, &keys, " ");
-	for (char *save = NULL, *key = keys.s ? strtok_r(keys.s, " ", &save) : NULL; key; key = strtok_r(NULL, " ", &save))
+	for (char *save = NULL, *key = keys.s ? strtok_r(keys.s, " ", &save) : NULL; key;
+	     key = strtok_r(NULL, " ", &save))
 		offer(p, "", key, "=");
 }
 

@@ -109,8 +109,8 @@ static void add_knob_row(struct table *t, const struct knob *k, struct json_obje
 
 void knobs_text(struct json_object *array, bool wide, struct text *out)
 {
-	static const char *const titles[] = { "NAME", "VALUE", "DEFAULT", "EXPECTED", "EFFECT", "SOURCE",
-					      "ALLOWED", "SCOPE", "SURFACE", "MEANING" };
+	static const char *const titles[] = { "NAME",   "VALUE",   "DEFAULT", "EXPECTED", "EFFECT",
+					      "SOURCE", "ALLOWED", "SCOPE",   "SURFACE",  "MEANING" };
 	CLEANUP_TABLE struct table t = { 0 };
 	bool lacking = false;
 
@@ -177,7 +177,8 @@ static void counters_text(struct json_object *stats, bool global, struct text *o
 			continue;
 		text_add(table_cell(&t), "%s", s->key);
 		for (enum smc_tech tech = 0; tech < n_cols; tech++)
-			add_count(s, member(stats_record(stats, global ? NULL : tech_name(tech)), s->key), table_cell(&t));
+			add_count(s, member(stats_record(stats, global ? NULL : tech_name(tech)), s->key),
+				  table_cell(&t));
 	}
 	table_render(&t, out);
 }
@@ -366,8 +367,8 @@ static void add_policy(struct text *t, struct json_object *policy)
 static void add_use(struct text *t, struct json_object *use)
 {
 	label(t, "in use");
-	text_add(t, "%" PRId64 " link groups with %" PRId64 " connections, %" PRId64 " devices\n", number(use, "linkgroups"),
-		 number(use, "connections"), number(use, "devices"));
+	text_add(t, "%" PRId64 " link groups with %" PRId64 " connections, %" PRId64 " devices\n",
+		 number(use, "linkgroups"), number(use, "connections"), number(use, "devices"));
 	label(t, "fallbacks");
 	text_add(t, "%" PRId64 " as client, %" PRId64 " as server\n", number(use, "fallbacks_client"),
 		 number(use, "fallbacks_server"));

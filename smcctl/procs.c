@@ -13,7 +13,7 @@
 struct owner {
 	uint64_t inode;
 	struct json_object *socket; /* borrowed */
-	unsigned int pid;	    /* 0: not found */
+	unsigned int pid;           /* 0: not found */
 };
 
 struct owners {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * shell.c - smcctl shell: commands line by line, from a terminal (readline: completion, history) or from anything else. The
- * only file that knows readline.
+ * shell.c - smcctl shell: commands line by line, from a terminal (readline: completion, history) or from anything else.
+ * The only file that knows readline.
  */
-#include <signal.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <readline/readline.h>
@@ -74,30 +74,33 @@ static char **complete_line(const char *partial, int start, int end)
 
 /* ---- the terminal ---- */
 
-/* Only there so that SIGINT interrupts the reading of a line and not smcctl. */
-static void on_interrupt(int sig)
+/* While a line is read, Ctrl-C is a key and no signal: one that came at the wrong time would end smcctl or be lost. */
+static void prepare_terminal(int meta)
 {
-	(void)sig;
+	struct termios t;
+
+	rl_prep_terminal(meta);
+	if (tcgetattr(STDIN_FILENO, &t) != 0)
+		return; /* it is none: nothing to prepare */
+	t.c_cc[VINTR] = _POSIX_VDISABLE;
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &t);
 }
 
-/* Ctrl-C drops the line. Called by readline when a signal interrupted its reading. */
-static int drop_line(void)
+/* Ctrl-C: give the line up for an empty one. */
+static int drop_line(int count, int key)
 {
-	rl_replace_line("", 0);
-	rl_crlf();
-	rl_on_new_line();
-	rl_redisplay();
+	(void)count;
+	(void)key;
+	rl_replace_line("", 1);
+	fputs("^C", rl_outstream);
+	rl_done = 1;
 	return 0;
 }
 
 static char *read_terminal(void)
 {
-	struct sigaction act = { .sa_handler = on_interrupt }, before;
-	char *line;
+	char *line = readline(PROMPT);
 
-	sigaction(SIGINT, &act, &before);
-	line = readline(PROMPT);
-	sigaction(SIGINT, &before, NULL);
 	if (line && *line)
 		add_history(line);
 	return line;
@@ -233,7 +236,8 @@ static int run_terminal(struct ctl *c)
 	rl_attempted_completion_function = complete_line;
 	rl_completer_word_break_characters = " \t\n";
 	rl_completer_quote_characters = "'\"";
-	rl_signal_event_hook = drop_line;
+	rl_prep_term_function = prepare_terminal;
+	rl_bind_key(CTRL('C'), drop_line);
 	load_history(path);
 	r = run_lines(c);
 	save_history(c, path);

@@ -239,9 +239,12 @@ static void policy_summary(const struct policy *p, struct json_object *o, struct
 	json_object_object_add(o, "knobs", json_object_new_uint64(n));
 	json_object_object_add(o, "pnet", json_object_new_uint64(p->n_pnet));
 	json_object_object_add(o, "ueid", json_object_new_uint64(p->n_ueid));
-	json_object_object_add(o, "seid", p->seid.v.kind == VALUE_UINT ? json_object_new_boolean(p->seid.v.u != 0) : NULL);
+	json_object_object_add(o, "seid",
+			       p->seid.v.kind == VALUE_UINT ? json_object_new_boolean(p->seid.v.u != 0) : NULL);
 	text_add(t, "valid: %zu knobs, %zu pnet entries, %zu UEIDs%s\n", n, p->n_pnet, p->n_ueid,
-		 p->seid.v.kind != VALUE_UINT ? "" : p->seid.v.u ? ", SEID on" : ", SEID off");
+		 p->seid.v.kind != VALUE_UINT ? ""
+		 : p->seid.v.u                ? ", SEID on"
+					      : ", SEID off");
 }
 
 static void print_problems(struct ctl *c, const struct problems *problems, struct json_object *array)
@@ -311,7 +314,8 @@ int cmd_version(struct ctl *c, const struct request *r)
 		return ctl_print_json(c, reply);
 	text_add(&t, "smcctl %s\nsmcd   ", SMCD_VERSION);
 	if (version)
-		text_add_safe(&t, json_object_get_string(version), (size_t)json_object_get_string_len(version), SHOWN_MAX);
+		text_add_safe(&t, json_object_get_string(version), (size_t)json_object_get_string_len(version),
+			      SHOWN_MAX);
 	else
 		text_add(&t, "%s", request_has(r, OPT_DIRECT) ? "not asked" : "not running");
 	text_add(&t, "\n");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * smcctl.h - the command line's parts and who may use which: args and complete know only the tables; output turns JSON into
- * text; client gets JSON from smcd or from the kernel; show and change are the commands; shell runs them line by line.
+ * smcctl.h - the command line's parts and who may use which: args and complete know only the tables; output turns JSON
+ * into text; client gets JSON from smcd or from the kernel; show and change are the commands; shell runs them line by
+ * line.
  *
  * Functions that carry out a command return an exit code (enum ctl_exit) and have reported every failure themselves;
  * all others follow the house rules (0, positive or -errno).
@@ -48,7 +49,7 @@ enum option_id {
 
 struct option_row {
 	const char *name; /* without the dashes */
-	char letter;	  /* 0: none */
+	char letter;      /* 0: none */
 	const char *arg;  /* NULL: takes none */
 	const char *doc;
 };
@@ -72,12 +73,12 @@ struct ctl;
 struct request;
 
 struct command {
-	const char *name;	  /* first word; NULL: the noun's name */
-	const char *verb;	  /* second word; NULL: a command of one word */
+	const char *name;        /* first word; NULL: the noun's name */
+	const char *verb;        /* second word; NULL: a command of one word */
 	const struct noun *noun; /* what is listed or changed; NULL: nothing of the tables of nouns */
-	const char *args;	  /* synopsis of the arguments; NULL: there are none */
-	const char *summary;	  /* one line; NULL: what the noun says of itself */
-	const char *details;	  /* a paragraph for help and manual; NULL: nothing */
+	const char *args;        /* synopsis of the arguments; NULL: there are none */
+	const char *summary;     /* one line; NULL: what the noun says of itself */
+	const char *details;     /* a paragraph for help and manual; NULL: nothing */
 	enum arg_kind kind;
 	unsigned int min_args, max_args;
 	uint32_t options; /* OPTION() bits beside the common ones */
@@ -88,7 +89,7 @@ struct command {
 extern const struct command commands[];
 extern const size_t n_commands;
 extern const char filter_details[]; /* how ARGS_FILTER works */
-#define ARGS_MAX 1000 /* arguments of one command */
+#define ARGS_MAX 1000               /* arguments of one command */
 
 const char *command_name(const struct command *c);
 const char *command_summary(const struct command *c);
@@ -101,8 +102,8 @@ bool command_name_known(const char *name);
 bool command_takes(const struct command *c, enum option_id o);
 
 /*
- * The fields that a key (len bytes) of FIELD=VALUE means for a command: the field of that name, or those of either end of
- * a connection (port: local_port and peer_port).
+ * The fields that a key (len bytes) of FIELD=VALUE means for a command: the field of that name, or those of either end
+ * of a connection (port: local_port and peer_port).
  * '-' and '_' are the same. Bit i of the result is field i; 0: the command has no such key.
  */
 uint64_t command_key_fields(const struct command *c, const char *key, size_t len);
@@ -119,9 +120,9 @@ struct arg {
 
 struct request {
 	const struct command *command; /* NULL with help or version only */
-	const char *name;	       /* first word, for the help of a noun; NULL */
-	uint32_t given;	       /* OPTION() bits */
-	const char *value[N_OPTIONS]; /* of those that take one */
+	const char *name;              /* first word, for the help of a noun; NULL */
+	uint32_t given;                /* OPTION() bits */
+	const char *value[N_OPTIONS];  /* of those that take one */
 	struct arg *args;
 	size_t n_args;
 };
@@ -146,8 +147,8 @@ void words_done(struct words *w);
 #define CLEANUP_WORDS CLEANUP(words_done)
 int words_add(struct words *w, const char *s);
 /*
- * Blanks divide; '...' and "..." and \ quote as in sh (no expansion); # at a word's start begins a comment. -EINVAL: a quote
- * that is not closed, a backslash at the end; -E2BIG: more than ARGS_MAX words or WORDS_LINE_MAX bytes.
+ * Blanks divide; '...' and "..." and \ quote as in sh (no expansion); # at a word's start begins a comment. -EINVAL: a
+ * quote that is not closed, a backslash at the end; -E2BIG: more than ARGS_MAX words or WORDS_LINE_MAX bytes.
  */
 int words_split(const char *line, struct words *ret, struct err *e);
 /* s as one word of such a line, quoted where it has to be. */
@@ -212,7 +213,7 @@ void help_command(const struct command *c, struct text *t);
 /* What lasts over the commands of a shell. */
 struct session {
 	FILE *out, *err;
-	bool tty;	   /* out is a terminal */
+	bool tty;         /* out is a terminal */
 	bool interactive; /* a person types */
 	bool no_color;
 	bool said_direct;
@@ -224,13 +225,14 @@ struct ctl {
 	struct session *session;
 	const struct request *req;
 	struct kernel *kernel; /* opened by the first direct read */
-	struct text failures; /* messages so far, one a line: for --json */
+	struct text failures;  /* messages so far, one a line: for --json */
 };
 
 /* Run one command line (without the program's name): what main() and the shell do. */
 int ctl_run(struct session *s, int n, char *const *words);
 
-/* Report a failure on stderr; with --json it is also in the object {"error": ...} that ends the output. Returns code. */
+/* Report a failure on stderr; with --json it is also in the object {"error": ...} that ends the output. Returns code.
+ */
 int ctl_fail(struct ctl *c, enum ctl_exit code, const char *fmt, ...) PRINTF(3, 4);
 /* The same for an error of the library; EPERM and EACCES become CTL_DENIED, with what to do. */
 int ctl_fail_err(struct ctl *c, const struct err *e);

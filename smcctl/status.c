@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* status.c - smcctl status: what smcd says of itself, or what can be told of the kernel without it, and what is in use. */
+/* status.c - what smcd says of itself, or what can be told of the kernel without it, and what is in use. */
 #include "smcctl.h"
 
 static void put_status(struct json_object **o)

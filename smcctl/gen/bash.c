@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bash.c - the bash completion: the tables as bash arrays, and one function that walks them as complete.c walks the tables. */
+/* bash.c - the bash completion: the tables as bash arrays, and a function that walks them as complete.c does. */
 #include "generate.h"
 
-static const char head[] =
-	"# SPDX-License-Identifier: GPL-2.0-or-later\n"
-	"# bash completion of smcctl(8). Generated from the tables by make generate: edit those.\n"
-	"\n"
-	"_smcctl()\n"
-	"{\n";
+static const char head[] = "# SPDX-License-Identifier: GPL-2.0-or-later\n"
+			   "# bash completion of smcctl(8). Generated from the tables by make generate: edit those.\n"
+			   "\n"
+			   "_smcctl()\n"
+			   "{\n";
 
 static const char body[] =
 	"\tlocal -a words=()\n"
@@ -113,9 +112,9 @@ static const char body[] =
 	"complete -F _smcctl smcctl\n";
 
 static const char *const kind_names[] = {
-	[ARGS_NONE] = "none",	  [ARGS_KNOBS] = "knobs", [ARGS_ASSIGN] = "assign", [ARGS_FILTER] = "filter",
-	[ARGS_ENTRY] = "entry",	  [ARGS_CODES] = "codes", [ARGS_FILES] = "files",   [ARGS_WORDS] = "words",
-	[ARGS_COMMAND] = "command",
+	[ARGS_NONE] = "none",     [ARGS_KNOBS] = "knobs", [ARGS_ASSIGN] = "assign",
+	[ARGS_FILTER] = "filter", [ARGS_ENTRY] = "entry", [ARGS_CODES] = "codes",
+	[ARGS_FILES] = "files",   [ARGS_WORDS] = "words", [ARGS_COMMAND] = "command",
 };
 
 static bool first_of_name(size_t at)
@@ -226,7 +225,9 @@ static void add_keys(struct text *t)
 static void add_value_list(const char *table, const char *name, const struct value_spec *spec, struct text *t)
 {
 	static const char *const switches[] = { "off", "on", NULL };
-	const char *const *choices = spec->type == TYPE_CHOICE ? spec->choices : spec->type == TYPE_BOOL ? switches : NULL;
+	const char *const *choices = spec->type == TYPE_CHOICE ? spec->choices
+				     : spec->type == TYPE_BOOL ? switches
+							       : NULL;
 
 	if (!choices)
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * generate.c - writes to stdout what is made from the tables: manual pages (a template's prose with tables in it), the bash
- * completion and the varlink interface. `make generate` checks the results in; tests/e2e/drift.sh compares them.
+ * generate.c - writes to stdout what is made from the tables: manual pages (a template's prose with tables in it), the
+ * bash completion and the varlink interface. `make generate` checks the results in; tests/e2e/drift.sh compares them.
  */
 #include "generate.h"
 
@@ -12,10 +12,18 @@ static const struct {
 	const char *name;
 	void (*add)(struct text *t);
 } parts[] = {
-	{ "COMMANDS", man_commands },	    { "FILTERS", man_filters },	    { "OPTIONS", man_options },	    { "EXIT-CODES", man_exit_codes },
-	{ "KNOBS", man_knobs },		    { "FIELDS", man_fields },	    { "COUNTERS", man_counters },
-	{ "REASONS", man_reasons },	    { "METHODS", man_methods },	    { "METRICS", man_metrics },
-	{ "POLICY-KNOBS", man_policy_knobs }, { "SMCD-OPTIONS", man_smcd_options },
+	{ "COMMANDS", man_commands },
+	{ "FILTERS", man_filters },
+	{ "OPTIONS", man_options },
+	{ "EXIT-CODES", man_exit_codes },
+	{ "KNOBS", man_knobs },
+	{ "FIELDS", man_fields },
+	{ "COUNTERS", man_counters },
+	{ "REASONS", man_reasons },
+	{ "METHODS", man_methods },
+	{ "METRICS", man_metrics },
+	{ "POLICY-KNOBS", man_policy_knobs },
+	{ "SMCD-OPTIONS", man_smcd_options },
 };
 
 static bool add_part(const char *line, size_t len, struct text *t)
@@ -30,7 +38,7 @@ static bool add_part(const char *line, size_t len, struct text *t)
 	return false;
 }
 
-/* The rest of a line's text, with @VERSION@ filled in. -EINVAL: another @NAME@, which would go into the page as it is. */
+/* The rest of a line's text, with @VERSION@ filled in. -EINVAL: another @NAME@. */
 static int add_line(const char *line, size_t len, struct text *t)
 {
 	static const char version[] = "@VERSION@";
@@ -82,7 +90,7 @@ static const struct {
 	bool template;
 	void (*add)(struct text *t); /* NULL: a manual page */
 } outputs[] = {
-	{ "man-smcctl", true, NULL }, { "man-service", true, NULL },	    { "man-policy", true, NULL },
+	{ "man-smcctl", true, NULL },       { "man-service", true, NULL },          { "man-policy", true, NULL },
 	{ "bash", false, bash_completion }, { "varlink", false, methods_describe },
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* smcd_options.c - smcd's options for its manual page: their table is static in smcd/options.c, so that file is included. */
+/* smcd_options.c - smcd's options for its manual page. Their table is static in smcd/options.c: so it is included. */
 #include "options.c"
 
 #include "generate.h"
