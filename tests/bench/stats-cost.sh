@@ -3,7 +3,7 @@
 # kernels: 6.12
 # timeout: 120
 # System calls of `smcctl stats show` straight from the kernel, those of them that are its netlink requests, and those of
-# an empty program linked with the same libraries (build/bench/empty). For tests/bench/run.
+# an empty program linked with the same libraries (build/bench/empty). Then smcd's memory there. For tests/bench/run.
 . "$ROOT/tests/vm/lib.sh"
 
 need strace smcctl
@@ -20,3 +20,10 @@ netlink=$(grep -cE '^[0-9]+ +(socket\(AF_NETLINK|bind\(.*AF_NETLINK|getsockname\
 	"$RESULTS/smcctl.trace")
 empty=$(count '[a-z0-9_]+' "$RESULTS/empty.trace")
 echo "calls $calls netlink $netlink empty $empty"
+
+start smcd.log "$ROOT/build/bin/smcd"
+wait_for 'smcctl status' 20 "smcd answers"
+for what in "status" "knobs show" "stats show" "sockets show" "metrics"; do
+	smcctl $what > /dev/null || fail "smcctl $what"
+done
+awk '/^VmRSS/ {rss = $2} /^RssAnon/ {anon = $2} END {print "memory", rss, anon}' "/proc/$PID/status"
