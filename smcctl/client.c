@@ -9,19 +9,21 @@
 #include "smcctl.h"
 #include "varlink.h"
 
+#define MESSAGE_MAX 2048
 #define CALL_TIMEOUT_SEC 60 /* smcd may have to wait for the kernel more than once */
 
 /* ---- messages ---- */
 
 void ctl_note(struct ctl *c, const char *fmt, ...)
 {
+	char message[MESSAGE_MAX];
 	va_list ap;
 
-	fprintf(c->session->err, "smcctl: ");
 	va_start(ap, fmt);
-	vfprintf(c->session->err, fmt, ap);
+	vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
-	fprintf(c->session->err, "\n");
+	/* One write, so that lines of programs side by side do not mix. */
+	fprintf(c->session->err, "smcctl: %s\n", message);
 }
 
 /* All that failed, as the last thing on stdout. */
@@ -43,7 +45,7 @@ static void print_failures(struct ctl *c, int code)
 
 int ctl_fail(struct ctl *c, enum ctl_exit code, const char *fmt, ...)
 {
-	char message[2048];
+	char message[MESSAGE_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* main.c - smcctl, the command line of smcd. */
-#include <locale.h>
 #include <unistd.h>
 
 #include "smcctl.h"
@@ -15,7 +14,5 @@ int main(int argc, char **argv)
 		.no_color = no_color && *no_color,
 	};
 
-	/* For readline: characters of more than one byte. Numbers stay as in the C locale. */
-	setlocale(LC_CTYPE, "");
 	return ctl_run(&s, argc > 0 ? argc - 1 : 0, argv + 1);
 }

@@ -3,6 +3,7 @@
  * shell.c - smcctl shell: commands line by line, from a terminal (readline: completion, history) or from anything else.
  * The only file that knows readline.
  */
+#include <locale.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -232,6 +233,8 @@ static int run_terminal(struct ctl *c)
 	CLEANUP_FREE char *path = history_path();
 	int r;
 
+	/* Characters of more than one byte; numbers stay as in the C locale. */
+	setlocale(LC_CTYPE, "");
 	rl_readline_name = "smcctl";
 	rl_attempted_completion_function = complete_line;
 	rl_completer_word_break_characters = " \t\n";

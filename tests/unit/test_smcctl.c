@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* smcctl: its table and its pure parts: command line, lines of the shell, completion, filters, tables, JSON to text. */
-* /
 #include "smcctl.h"
 
 #include <setjmp.h>
@@ -11,7 +10,7 @@
 /* As argv is declared, though nobody writes to it. */
 #define WORDS(...) ((char **)(const char *[]){ __VA_ARGS__, NULL })
 
-	static int count(char *const *words)
+static int count(char *const *words)
 {
 	int n = 0;
 
