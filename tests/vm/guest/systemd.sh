@@ -46,6 +46,21 @@ check "another network namespace, through the helper" bash -c 'ip netns add blue
 same "it is set there" 32768 "$(ip netns exec blue sysctl -n net.smc.wmem)"
 same "and not here" 262144 "$(sysctl -n net.smc.wmem)"
 
+# Group smcd reads, root writes, others get nothing from smcd.
+as() {
+	local groups=$1
+	shift
+	setpriv --reuid=65534 --regid=65534 --groups="$groups" "$@"
+}
+group=$(getent group smcd | cut -d: -f3)
+check "a member of group smcd reads" test "$(as "$group" smcctl show wmem --json 2>&1 | grep -c '"source": *"policy"')" = 1
+as "$group" smcctl set wmem=64K 2> "$RESULTS/denied"
+same "but does not write" 77 $?
+check "and is told so" grep -qi 'permi' "$RESULTS/denied"
+as 65534 smcctl set wmem=64K 2> "$RESULTS/denied"
+same "others do not even connect" 77 $?
+same "nothing was written" 262144 "$(sysctl -n net.smc.wmem)"
+
 check "stop" systemctl stop smcd.service
 same "stopping changes nothing" "262144 131072 0 60 " "$(values)"
 same "nothing failed" "" "$(systemctl --failed --no-legend --plain | grep smcd)"
