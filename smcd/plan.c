@@ -159,8 +159,17 @@ static int restore_id(const struct plan *p, const char *id, struct kernel *k, st
 	return 0;
 }
 
-/* Also the step that failed is looked at: it may have changed something all the same (see kernel_knob_set, -EIO). */
-static int step_undo(const struct plan *p, const struct step *s, bool failed, struct kernel *k, struct err *e)
+/* Whatever is there when an addition was refused for this reason is somebody else's. */
+static bool is_taken(int code)
+{
+	return code == -EEXIST || code == -EBUSY;
+}
+
+/*
+ * failed: 0, or what the step failed with. It is looked at all the same, because it may have changed something: a knob that
+ * was rounded, an answer that was lost.
+ */
+static int step_undo(const struct plan *p, const struct step *s, int failed, struct kernel *k, struct err *e)
 {
 	struct value now, from = held_value(&s->from);
 	int r;
@@ -174,13 +183,16 @@ static int step_undo(const struct plan *p, const struct step *s, bool failed, st
 			return r;
 		return kernel_knob_set(k, s->knob, from, e);
 	case STEP_PNET_ADD:
-		/* The kernel access takes back what a failed addition did; an entry that is there now is not ours. */
-		r = failed ? 0 : kernel_pnet_delete(k, &s->pnet, e);
+		if (failed && (is_taken(failed) || !pnet_present(k, &s->pnet)))
+			return 0;
+		r = kernel_pnet_delete(k, &s->pnet, e);
 		return r == -ENOENT ? 0 : r;
 	case STEP_PNET_DELETE:
 		return restore_id(p, s->pnet.id, k, e);
 	case STEP_UEID_ADD:
-		r = failed ? 0 : kernel_ueid_delete(k, s->eid, e);
+		if (failed && (is_taken(failed) || !ueid_present(k, s->eid)))
+			return 0;
+		r = kernel_ueid_delete(k, s->eid, e);
 		return r == -ENOENT ? 0 : r;
 	case STEP_UEID_DELETE:
 		if (failed && ueid_present(k, s->eid))
@@ -188,7 +200,7 @@ static int step_undo(const struct plan *p, const struct step *s, bool failed, st
 		r = kernel_ueid_add(k, s->eid, e);
 		return r == -EEXIST && ueid_present(k, s->eid) ? 0 : r;
 	case STEP_SEID:
-		return failed ? 0 : kernel_seid_set(k, from.u != 0, e);
+		return kernel_seid_set(k, from.u != 0, e);
 	}
 	return -EINVAL;
 }
@@ -333,7 +345,7 @@ static int steps_verify(const struct step *v, size_t n, bool want, struct kernel
 	return 0;
 }
 
-static int undo_steps(const struct plan *p, size_t n, bool last_failed, struct kernel *k, const struct logger *log,
+static int undo_steps(const struct plan *p, size_t n, int last_failed, struct kernel *k, const struct logger *log,
 		      struct err *e)
 {
 	const struct step *v = p->v;
@@ -342,7 +354,7 @@ static int undo_steps(const struct plan *p, size_t n, bool last_failed, struct k
 
 	for (size_t i = n; i-- > 0;) {
 		CLEANUP_TEXT struct text t = { 0 };
-		bool failed = last_failed && i + 1 == n;
+		int failed = i + 1 == n ? last_failed : 0;
 		struct err step_e = { 0 };
 
 		step_text(&v[i], &t);
@@ -364,7 +376,7 @@ static int undo_steps(const struct plan *p, size_t n, bool last_failed, struct k
 }
 
 /* Undo after a failure, and say in e, which has the failure already, when that was not possible. */
-static void give_up(const struct plan *p, size_t n, bool last_failed, struct kernel *k, const struct logger *log,
+static void give_up(const struct plan *p, size_t n, int last_failed, struct kernel *k, const struct logger *log,
 		    struct err *e)
 {
 	struct err undo = { 0 };
@@ -403,7 +415,7 @@ int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct 
 		if (r < 0) {
 			step_text(&p->v[i], &t);
 			err_prefix(e, "%s [%s]", text_str(&t), p->v[i].why);
-			give_up(p, i + 1, true, k, log, e);
+			give_up(p, i + 1, r, k, log, e);
 			return r;
 		}
 		log_step(&p->v[i], log);
@@ -412,11 +424,11 @@ int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct 
 		return 0;
 	r = steps_verify(p->v, p->n, true, k, e);
 	if (r < 0)
-		give_up(p, p->n, false, k, log, e);
+		give_up(p, p->n, 0, k, log, e);
 	return r;
 }
 
 int plan_undo(const struct plan *p, struct kernel *k, const struct logger *log, struct err *e)
 {
-	return undo_steps(p, p->n, false, k, log, e);
+	return undo_steps(p, p->n, 0, k, log, e);
 }
