@@ -56,15 +56,20 @@ int ctl_fail(struct ctl *c, enum ctl_exit code, const char *fmt, ...)
 	return code;
 }
 
+/* What to do about it, where the message itself does not say so. */
+static const char *hint_of(const struct err *e, bool denied)
+{
+	if (denied)
+		return strstr(e->text, "CAP_") ? "" : " (needs root or CAP_NET_ADMIN)";
+	return e->code == -ENOPROTOOPT ? " (modprobe smc loads it, where the kernel has it)" : "";
+}
+
 int ctl_fail_err(struct ctl *c, const struct err *e)
 {
 	bool denied = e->code == -EPERM || e->code == -EACCES;
-	const char *hint = denied ? " (needs root, or CAP_NET_ADMIN; for another namespace CAP_SYS_ADMIN)"
-			   : e->code == -ENOPROTOOPT ? " (modprobe smc loads it, where the kernel has it)"
-						     : "";
 
 	return ctl_fail(c, denied ? CTL_DENIED : CTL_FAILED, "%s%s%s%s%s", e->text, *e->ext ? " (kernel: " : "", e->ext,
-			*e->ext ? ")" : "", hint);
+			*e->ext ? ")" : "", hint_of(e, denied));
 }
 
 /* ---- smcd's errors ---- */
