@@ -77,7 +77,8 @@ static bool is_of_type(struct json_object *v, const char *type)
 
 static bool all_members(struct json_object *o, const char *type)
 {
-	json_object_object_foreach(o, key, v) {
+	json_object_object_foreach(o, key, v)
+	{
 		(void)key;
 		if (!is_of_type(v, type))
 			return false;
@@ -96,7 +97,8 @@ static const struct param *find_param(const struct method *m, const char *name)
 const char *api_check_params(const struct method *m, struct json_object *params)
 {
 	if (params) {
-		json_object_object_foreach(params, key, v) {
+		json_object_object_foreach(params, key, v)
+		{
 			(void)v;
 			if (!find_param(m, key))
 				return key;
@@ -413,7 +415,8 @@ static int call_set(struct request *q, struct json_object **ret)
 		snprintf(q->f.name, sizeof(q->f.name), "values");
 		return -EINVAL;
 	}
-	json_object_object_foreach(values, key, v) {
+	json_object_object_foreach(values, key, v)
+	{
 		a[i] = (struct assignment){ .name = key, .text = json_object_get_string(v) };
 		names[i++] = key;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * build.c - from a policy and what the kernel has to the steps that are missing, and to what is to be remembered of them.
+ * build.c - from a policy and what the kernel has to the steps that are missing, and to what is to be remembered of
+ * them.
  */
 #include "manager.h"
 

@@ -52,10 +52,10 @@ static int fail_unsupported(struct kernel *k, const struct knob *knob, struct fa
 	if (r < 0)
 		return fail_kernel(f, r);
 	if (!have.smc)
-		return fail(f, FAIL_KERNEL, "", -ENOPROTOOPT, "set '%s': this kernel has no SMC: the module smc is not loaded",
-			    knob->name);
-	return fail(f, FAIL_UNSUPPORTED, knob->name, -EOPNOTSUPP, "set '%s': this kernel does not support it (it came with Linux %s)",
-		    knob->name, knob->since);
+		return fail(f, FAIL_KERNEL, "", -ENOPROTOOPT,
+			    "set '%s': this kernel has no SMC: the module smc is not loaded", knob->name);
+	return fail(f, FAIL_UNSUPPORTED, knob->name, -EOPNOTSUPP,
+		    "set '%s': this kernel does not support it (it came with Linux %s)", knob->name, knob->since);
 }
 
 /* ---- a change of knobs, being put together ---- */
@@ -132,7 +132,8 @@ static void drop_empty(struct change *c)
 	state_drop(&c->next, ns);
 }
 
-/* The one place where it is done: written down, changed in the kernel; after that saved (also for the next boot), if wanted. */
+/* The one place where it is done: written down, changed in the kernel; after that saved (also for the next boot), if
+ * wanted. */
 static int change_commit(struct change *c, int (*save)(struct change *c, void *arg, struct failure *f), void *arg,
 			 struct failure *f)
 {
@@ -163,7 +164,8 @@ static int change_commit(struct change *c, int (*save)(struct change *c, void *a
 
 /* ---- set ---- */
 
-static int parse_assignment(const struct assignment *a, const struct knob **ret_knob, struct value *ret, struct failure *f)
+static int parse_assignment(const struct assignment *a, const struct knob **ret_knob, struct value *ret,
+			    struct failure *f)
 {
 	CLEANUP_TEXT struct text allowed = { 0 };
 	const struct knob *knob = knob_find(a->name);
@@ -201,7 +203,8 @@ static bool outranked(const struct manager *m, size_t i, const char *saved)
 	base = strrchr(pol->from.file, '/') + 1;
 	if (strcmp(base, SAVED_POLICY) <= 0)
 		return false;
-	log_warning(m->config.log, "'%s' is saved in %s, but %s:%u is read later and has the last word at the next boot",
+	log_warning(m->config.log,
+		    "'%s' is saved in %s, but %s:%u is read later and has the last word at the next boot",
 		    knobs[i].name, saved, pol->from.file, pol->from.at.line);
 	return true;
 }
@@ -252,7 +255,8 @@ static int may_save(const struct manager *m, const char *netns, struct saving *s
 		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
 			    "save: policies are about smcd's own namespace, not about other ones");
 	if (!dir)
-		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP, "save: smcd was started without a policy directory");
+		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
+			    "save: smcd was started without a policy directory");
 	n = snprintf(s->path, sizeof(s->path), "%s/%s", dir, SAVED_POLICY);
 	if (n < 0 || (size_t)n >= sizeof(s->path))
 		return fail(f, FAIL_KERNEL, "", -ENAMETOOLONG, "save: %s", strerror(ENAMETOOLONG));
@@ -322,7 +326,8 @@ static struct value policy_value(const struct change *c, size_t i)
 	return manager_policy_knob(c->m, &c->m->policy, i)->v;
 }
 
-/* Back to the policy's value, else the one before smcd, else the kernel's default; absent: nothing is known to go back to. */
+/* Back to the policy's value, else the one before smcd, else the kernel's default; absent: nothing is known to go back
+ * to. */
 static struct value reset_target(const struct change *c, size_t i, bool named)
 {
 	struct value pol = policy_value(c, i);
@@ -396,7 +401,8 @@ int manager_reset_knobs(struct manager *m, const char *netns, const char *const 
 
 /* ---- pnet ---- */
 
-#define PNET_ALLOWED "an id of 1 to 16 letters and digits, an interface of 1 to 15 or an RDMA device of 1 to 63 characters, port 1 or 2"
+#define PNET_ALLOWED                                                                                                   \
+	"an id of 1 to 16 letters and digits, an interface of 1 to 15 or an RDMA device of 1 to 63 characters, port 1 or 2"
 
 static int fail_pnet(struct failure *f, int code)
 {
@@ -467,8 +473,8 @@ int manager_delete_pnet(struct manager *m, const char *netns, struct pnet_entry 
 	r = kernel_pnet_delete(k, p, &f->e);
 	if (r < 0)
 		return fail_kernel(f, r);
-	log_info(m->config.log, "deleted pnet entry '%s'%s%s%s%s [request]", p->id, p->interface[0] ? " interface " : "",
-		 p->interface, p->rdma[0] ? " rdma " : "", p->rdma);
+	log_info(m->config.log, "deleted pnet entry '%s'%s%s%s%s [request]", p->id,
+		 p->interface[0] ? " interface " : "", p->interface, p->rdma[0] ? " rdma " : "", p->rdma);
 	if (!opened) {
 		state_drop_pnet(&m->state, p);
 		forget_and_write(m);
@@ -506,7 +512,8 @@ static int check_ueid(const char *eid, struct failure *f)
 	if (r < 0) {
 		f->kind = FAIL_OUT_OF_RANGE;
 		snprintf(f->name, sizeof(f->name), "eid");
-		snprintf(f->allowed, sizeof(f->allowed), "1 to %d of A-Z 0-9 . -, the first a letter or digit", UEID_LEN_MAX);
+		snprintf(f->allowed, sizeof(f->allowed), "1 to %d of A-Z 0-9 . -, the first a letter or digit",
+			 UEID_LEN_MAX);
 	}
 	return r;
 }

@@ -14,8 +14,9 @@ struct listen_socket {
 };
 
 /*
- * Listen at path with mode 0660 and the group, or 0600 when group is (gid_t)-1. A socket that nobody answers is replaced; one
- * that is answered (-EADDRINUSE) or another kind of file (-EEXIST) stays. Directories that are missing are made, one level.
+ * Listen at path with mode 0660 and the group, or 0600 when group is (gid_t)-1. A socket that nobody answers is
+ * replaced; one that is answered (-EADDRINUSE) or another kind of file (-EEXIST) stays. Directories that are missing
+ * are made, one level.
  */
 int listen_create(const char *path, gid_t group, int backlog, struct listen_socket *ret, struct err *e);
 /* Take the file away if it is still the one that was made. */

@@ -67,7 +67,8 @@ static int reload(void *ctx, struct failure *f)
 	struct daemon *d = ctx;
 	int r;
 
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\nSTATUS=reading the policy", clock_usec(CLOCK_MONOTONIC));
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\nSTATUS=reading the policy",
+		   clock_usec(CLOCK_MONOTONIC));
 	r = manager_reload(d->manager, f);
 	tell_ready(d);
 	return r;
@@ -164,7 +165,8 @@ static int find_group(const char *name, gid_t *ret)
 
 static struct policy_paths paths_of(const struct options *o)
 {
-	/* What is named takes the place of the installed layers, all of them: a test or a trial has no other settings. */
+	/* What is named takes the place of the installed layers, all of them: a test or a trial has no other settings.
+	 */
 	if (o->policy || o->policy_dir)
 		return (struct policy_paths){ .main_file = o->policy, .etc_dir = o->policy_dir };
 	return policy_paths_default;
@@ -226,8 +228,8 @@ static int listen_own(struct daemon *d, struct err *e)
 {
 	int r;
 
-	r = listen_create(socket_path(d), d->api.admins != NO_GROUP && d->api.readers == NO_GROUP ? d->api.admins :
-												     d->api.readers,
+	r = listen_create(socket_path(d),
+			  d->api.admins != NO_GROUP && d->api.readers == NO_GROUP ? d->api.admins : d->api.readers,
 			  SERVER_BACKLOG, &d->own, e);
 	if (r < 0)
 		return r;
@@ -248,7 +250,9 @@ static int start_server(struct daemon *d, struct err *e)
 	};
 	int r, n;
 
-	d->api = (struct api){ .readers = group_in_file(READERS_GROUP), .admins = NO_GROUP, .reload = reload, .reload_ctx = d };
+	d->api = (struct api){
+		.readers = group_in_file(READERS_GROUP), .admins = NO_GROUP, .reload = reload, .reload_ctx = d
+	};
 	if (d->opt.admin_group) {
 		r = find_group(d->opt.admin_group, &d->api.admins);
 		if (r < 0)

@@ -56,8 +56,8 @@ static void set_aside(const struct manager *m, const char *path, const struct er
 	char aside[PATH_MAX + sizeof(".damaged")];
 
 	snprintf(aside, sizeof(aside), "%s.damaged", path);
-	log_warning(m->config.log, "%s is of no use: %s; what an earlier run changed and overrode is not known%s%s", path,
-		    why->text, rename(path, aside) == 0 ? "; it is kept as " : "", aside);
+	log_warning(m->config.log, "%s is of no use: %s; what an earlier run changed and overrode is not known%s%s",
+		    path, why->text, rename(path, aside) == 0 ? "; it is kept as " : "", aside);
 }
 
 static int read_state(struct manager *m, struct err *e)
@@ -158,7 +158,9 @@ void manager_look(struct manager *m)
 
 const char *manager_kernel_message(const struct manager *m)
 {
-	return m->features.smc ? "" : "this kernel has no SMC: the module smc is not loaded, and asking for it did not load it";
+	return m->features.smc
+		       ? ""
+		       : "this kernel has no SMC: the module smc is not loaded, and asking for it did not load it";
 }
 
 /* ---- policy ---- */
@@ -261,7 +263,8 @@ static void take_unsupported(struct manager *m, const struct build *b)
 	for (size_t i = 0; i < m->n_unsupported; i++)
 		text_add(&t, "%s%s", i ? ", " : "", m->unsupported[i]);
 	if (m->n_unsupported)
-		log_warning(m->config.log, "this kernel does not support what the policy says about: %s; the rest is applied",
+		log_warning(m->config.log,
+			    "this kernel does not support what the policy says about: %s; the rest is applied",
 			    text_str(&t));
 }
 
@@ -334,7 +337,8 @@ int manager_reload(struct manager *m, struct failure *f)
 	m->applies_ok++;
 	m->generation++;
 	m->last_apply_usec = m->config.now_usec();
-	outcome_set(m, POLICY_APPLIED, "policy applied: %zu settings of %zu files, %zu changes, %zu not supported by this kernel",
+	outcome_set(m, POLICY_APPLIED,
+		    "policy applied: %zu settings of %zu files, %zu changes, %zu not supported by this kernel",
 		    manager_n_settings(m), m->policy.n_files, changes, m->n_unsupported);
 	return 0;
 }

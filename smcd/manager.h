@@ -2,9 +2,9 @@
 /*
  * manager.h - from policy to kernel: what smcd does, without the event loop and the protocol.
  *
- * Applying a policy: load and validate wholly, compare with the kernel, change what differs, read back. What smcd made and
- * the policy no longer names is undone; what others made stays. A knob's value comes from its override (set at run time), else
- * from the policy, else it is what it was before smcd touched it.
+ * Applying a policy: load and validate wholly, compare with the kernel, change what differs, read back. What smcd made
+ * and the policy no longer names is undone; what others made stays. A knob's value comes from its override (set at run
+ * time), else from the policy, else it is what it was before smcd touched it.
  */
 #pragma once
 
@@ -22,7 +22,8 @@ struct manager_config {
 	bool main_file_required; /* it was named on the command line: its absence is a problem of the policy */
 	const char *state_dir;
 	const char *boot_id;
-	/* A socket or a program. NULL: NETNS_HELPER_SOCKET if it is there, else smcd enters namespaces itself (as root it can). */
+	/* A socket or a program. NULL: NETNS_HELPER_SOCKET if it is there, else smcd enters namespaces itself (as root
+	 * it can). */
 	const char *netns_helper;
 	const struct logger *log;
 	uint64_t (*now_usec)(void); /* CLOCK_REALTIME */
@@ -35,7 +36,7 @@ enum fail_kind {
 	FAIL_OUT_OF_RANGE,
 	FAIL_UNSUPPORTED,
 	FAIL_NO_SUCH_NETNS,
-	FAIL_PARAMETER,	     /* name: the parameter */
+	FAIL_PARAMETER,      /* name: the parameter */
 	FAIL_POLICY_INVALID, /* the problems are the manager's */
 };
 
@@ -52,8 +53,8 @@ enum policy_outcome {
 	POLICY_NOT_YET,
 	POLICY_APPLIED,
 	POLICY_INVALID, /* see problems; the one before is in force */
-	POLICY_FAILED,	/* valid, but the kernel refused: all is as before */
-	POLICY_NO_SMC,	/* valid, but the kernel has no SMC: waits for a reload */
+	POLICY_FAILED,  /* valid, but the kernel refused: all is as before */
+	POLICY_NO_SMC,  /* valid, but the kernel has no SMC: waits for a reload */
 };
 
 struct manager {
@@ -68,8 +69,8 @@ struct manager {
 	char *state_written; /* the text of state.json as it is on the disk */
 
 	enum policy_outcome outcome;
-	struct problems problems; /* of the last load */
-	char message[768];	  /* one line about the outcome */
+	struct problems problems;                         /* of the last load */
+	char message[768];                                /* one line about the outcome */
 	const char *unsupported[MANAGER_UNSUPPORTED_MAX]; /* settings of the policy that this kernel lacks */
 	size_t n_unsupported;
 	uint64_t last_apply_usec; /* CLOCK_REALTIME of the last success; 0: none */
@@ -81,8 +82,8 @@ int manager_new(const struct manager_config *config, struct manager **ret, struc
 struct manager *manager_free(struct manager *m);
 
 /*
- * Load the policy and apply it; also loads the module where it is missing. 0 when applied (or held for want of SMC), else
- * -EINVAL (invalid, m->problems) or the kernel's errno; f (may be NULL) has the details and nothing was changed.
+ * Load the policy and apply it; also loads the module where it is missing. 0 when applied (or held for want of SMC),
+ * else -EINVAL (invalid, m->problems) or the kernel's errno; f (may be NULL) has the details and nothing was changed.
  */
 int manager_reload(struct manager *m, struct failure *f);
 
@@ -94,9 +95,9 @@ struct assignment {
 int manager_set_knobs(struct manager *m, const char *netns, const struct assignment *a, size_t n, bool save,
 		      struct failure *f);
 /*
- * names[n], or all with n 0. Back to the policy's value, where it names none to the one before smcd came, where that is not
- * known to the kernel's default. to_default: to the kernel's default, which stays as an override where something else
- * would be set without it.
+ * names[n], or all with n 0. Back to the policy's value, where it names none to the one before smcd came, where that is
+ * not known to the kernel's default. to_default: to the kernel's default, which stays as an override where something
+ * else would be set without it.
  */
 int manager_reset_knobs(struct manager *m, const char *netns, const char *const *names, size_t n, bool to_default,
 			struct failure *f);
@@ -111,8 +112,8 @@ int manager_flush_ueid(struct manager *m, struct failure *f);
 int manager_set_seid(struct manager *m, bool on, struct failure *f);
 
 /*
- * The kernel of a namespace: the manager's own for "", else one that is opened now and that *ret_opened owns. FAIL_PARAMETER,
- * FAIL_NO_SUCH_NETNS.
+ * The kernel of a namespace: the manager's own for "", else one that is opened now and that *ret_opened owns.
+ * FAIL_PARAMETER, FAIL_NO_SUCH_NETNS.
  */
 int manager_kernel(struct manager *m, const char *netns, struct kernel **ret, struct kernel **ret_opened,
 		   struct failure *f);

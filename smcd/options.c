@@ -13,7 +13,8 @@ static const struct row {
 	enum option_kind kind;
 	size_t offset; /* in struct options */
 } rows[] = {
-	{ "check", "FILE", "validate the policy file and exit: 0 valid, 1 not", KIND_STRING, offsetof(struct options, check) },
+	{ "check", "FILE", "validate the policy file and exit: 0 valid, 1 not", KIND_STRING,
+	  offsetof(struct options, check) },
 	{ "reload", NULL, "make the running smcd reload its policy and exit: 0 applied, 1 not", KIND_FLAG,
 	  offsetof(struct options, reload) },
 	{ "policy", "FILE", "read this policy file instead of the installed layers", KIND_STRING,
@@ -25,15 +26,17 @@ static const struct row {
 	  offsetof(struct options, socket) },
 	{ "netns-helper", "PATH", "program or socket that opens other network namespaces", KIND_STRING,
 	  offsetof(struct options, netns_helper) },
-	{ "admin-group", "GROUP", "members may change things, as root may", KIND_STRING, offsetof(struct options, admin_group) },
+	{ "admin-group", "GROUP", "members may change things, as root may", KIND_STRING,
+	  offsetof(struct options, admin_group) },
 	{ "help", NULL, "show this", KIND_HELP, 0 },
 	{ "version", NULL, "show the version", KIND_VERSION, 0 },
 };
 
 void options_help(FILE *out)
 {
-	fprintf(out, "Usage: smcd [OPTION]...\n"
-		     "Applies the policy for SMC (Shared Memory Communications) and answers smcctl. See smcd.service(8).\n\n");
+	fprintf(out,
+		"Usage: smcd [OPTION]...\n"
+		"Applies the policy for SMC (Shared Memory Communications) and answers smcctl. See smcd.service(8).\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char head[40];
 

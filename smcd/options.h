@@ -5,8 +5,8 @@
 #include "base.h"
 
 struct options {
-	const char *check; /* validate this file and exit */
-	bool reload;	   /* tell the running smcd to reload, and exit */
+	const char *check;               /* validate this file and exit */
+	bool reload;                     /* tell the running smcd to reload, and exit */
 	const char *policy, *policy_dir; /* instead of the layers under /usr/lib, /etc and /run */
 	const char *state_dir, *socket;
 	const char *netns_helper, *admin_group;

@@ -166,8 +166,8 @@ static bool is_taken(int code)
 }
 
 /*
- * failed: 0, or what the step failed with. It is looked at all the same, because it may have changed something: a knob that
- * was rounded, an answer that was lost.
+ * failed: 0, or what the step failed with. It is looked at all the same, because it may have changed something: a knob
+ * that was rounded, an answer that was lost.
  */
 static int step_undo(const struct plan *p, const struct step *s, int failed, struct kernel *k, struct err *e)
 {
@@ -288,7 +288,8 @@ bool observed_ueid(const struct observed *o, const char *eid)
 /* ---- all of it ---- */
 
 /* Does the kernel have what the step was to bring about (want), or what was there before it (!want)? */
-static bool step_holds(const struct step *s, bool want, const struct observed *o, const struct pnet_entry *pnet, size_t n)
+static bool step_holds(const struct step *s, bool want, const struct observed *o, const struct pnet_entry *pnet,
+		       size_t n)
 {
 	const struct held *h = want ? &s->to : &s->from;
 
@@ -316,9 +317,9 @@ static unsigned int what_of(const struct step *v, size_t n)
 	unsigned int what = 0;
 
 	for (size_t i = 0; i < n; i++)
-		what |= v[i].kind == STEP_KNOB						     ? OBSERVE_KNOBS :
-			v[i].kind == STEP_PNET_ADD || v[i].kind == STEP_PNET_DELETE ? OBSERVE_PNET :
-											     OBSERVE_EIDS;
+		what |= v[i].kind == STEP_KNOB                                        ? OBSERVE_KNOBS
+			: v[i].kind == STEP_PNET_ADD || v[i].kind == STEP_PNET_DELETE ? OBSERVE_PNET
+										      : OBSERVE_EIDS;
 	return what;
 }
 

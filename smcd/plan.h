@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan.h - changes of the kernel that are made all or not at all: steps in a fixed order, put back in the reverse order when
- * one fails, and read back afterwards.
+ * plan.h - changes of the kernel that are made all or not at all: steps in a fixed order, put back in the reverse order
+ * when one fails, and read back afterwards.
  */
 #pragma once
 
@@ -22,20 +22,21 @@ enum step_kind {
 struct step {
 	enum step_kind kind;
 	const struct knob *knob;
-	struct held from, to;	/* STEP_KNOB, STEP_SEID */
+	struct held from, to;   /* STEP_KNOB, STEP_SEID */
 	struct pnet_entry pnet; /* STEP_PNET_*; one target */
 	char eid[UEID_LEN_MAX + 1];
 	char why[192]; /* "policy FILE:LINE", "override", ...: for the log */
 
 	/* results */
-	bool others;	  /* somebody else did it in the meantime: not smcd's */
+	bool others;      /* somebody else did it in the meantime: not smcd's */
 	bool unsupported; /* this kernel cannot; the rest goes on (STEP_SEID) */
 };
 
 struct plan {
 	struct step *v;
 	size_t n;
-	/* The pnet table from before, sorted: the kernel deletes all entries of an ID, so more than a step's own can be lost. */
+	/* The pnet table from before, sorted: the kernel deletes all entries of an ID, so more than a step's own can be
+	 * lost. */
 	struct pnet_entry *pnet_before;
 	size_t n_pnet_before;
 };
@@ -48,8 +49,8 @@ struct step *plan_add(struct plan *p, enum step_kind kind);
 void step_text(const struct step *s, struct text *t);
 
 /*
- * Do all of it, log each change, read back. When a step fails the ones before it are undone and that is verified; e then
- * names the step, and says so when something could not be put back.
+ * Do all of it, log each change, read back. When a step fails the ones before it are undone and that is verified; e
+ * then names the step, and says so when something could not be put back.
  */
 int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct err *e);
 /* Undo a plan that was run. 0 when all is as before, else -EIO, with what is not in e. */
@@ -60,7 +61,7 @@ struct observed {
 	struct knob_state *knobs; /* n_knobs */
 	struct list pnet, ueid;
 	bool has_pnet, has_ueid; /* this kernel has such tables */
-	struct value seid;	 /* absent: this kernel has none */
+	struct value seid;       /* absent: this kernel has none */
 };
 
 enum observe { OBSERVE_KNOBS = 1, OBSERVE_PNET = 2, OBSERVE_EIDS = 4, OBSERVE_ALL = 7 };

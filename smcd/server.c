@@ -42,7 +42,7 @@ struct connection {
 
 	sd_event_source *io;
 	sd_event_source *deadline; /* while a message or a reply is under way */
-	sd_event_source *again;	   /* another whole message is in the buffer */
+	sd_event_source *again;    /* another whole message is in the buffer */
 
 	struct varlink_input in;
 	bool eof;
@@ -417,7 +417,8 @@ static int service_call(struct connection *c, const char *method, struct json_ob
 	if (!describe && !str_eq(method, "GetInfo"))
 		return -ENOENT;
 	if (params) {
-		json_object_object_foreach(params, key, v) {
+		json_object_object_foreach(params, key, v)
+		{
 			if (!describe || !str_eq(key, "interface") || !json_object_is_type(v, json_type_string))
 				return connection_error_parameter(c, key);
 			interface = v;
@@ -486,8 +487,8 @@ static int connection_call_again(struct connection *c)
 }
 
 /*
- * Serve at most one call (others want to be served too), then say what is waited for. 0, or -errno: close. While a reply is
- * not written, nothing is read and no call is begun.
+ * Serve at most one call (others want to be served too), then say what is waited for. 0, or -errno: close. While a
+ * reply is not written, nothing is read and no call is begun.
  */
 static int connection_pump(struct connection *c)
 {
@@ -559,7 +560,8 @@ static int connection_io(struct connection *c, uint32_t events)
 		if (r < 0)
 			return r;
 	} else {
-		/* Hung up while calls of its own wait in the buffer: connection_pump() is due anyway and gets to the end. */
+		/* Hung up while calls of its own wait in the buffer: connection_pump() is due anyway and gets to the
+		 * end. */
 		return 0;
 	}
 	return connection_pump(c);

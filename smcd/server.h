@@ -18,7 +18,7 @@
 #define SERVER_CONNECTIONS_PER_UID_MAX 64
 #define SERVER_QUEUE_MAX VARLINK_REPLY_MAX /* bytes of replies not yet taken, of all connections together */
 #define SERVER_PATIENCE_SEC 30 /* for the rest of a message, and for a reader to take some more of a reply */
-#define SERVER_BACKLOG 1024 /* of a socket that smcd makes itself */
+#define SERVER_BACKLOG 1024    /* of a socket that smcd makes itself */
 
 struct connection;
 

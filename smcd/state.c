@@ -12,9 +12,12 @@
 struct value held_value(const struct held *h)
 {
 	switch (h->kind) {
-	case VALUE_UINT: return value_uint(h->u);
-	case VALUE_STR: return value_str(h->s);
-	default: return (struct value){ 0 };
+	case VALUE_UINT:
+		return value_uint(h->u);
+	case VALUE_STR:
+		return value_str(h->s);
+	default:
+		return (struct value){ 0 };
 	}
 }
 
@@ -293,7 +296,8 @@ static struct json_object *json_of_pnet(const struct pnet_entry *p)
 
 int state_text(const struct state *s, const char *boot_id, struct text *ret)
 {
-	struct json_object *o = json_object_new_object(), *netns = json_object_new_object(), *seid = json_object_new_object();
+	struct json_object *o = json_object_new_object(), *netns = json_object_new_object(),
+			   *seid = json_object_new_object();
 	struct json_object *pnet = json_object_new_array(), *ueid = json_object_new_array();
 
 	for (size_t i = 0; i < s->n_netns; i++)
@@ -311,8 +315,9 @@ int state_text(const struct state *s, const char *boot_id, struct text *ret)
 	add(o, "pnet", pnet);
 	add(o, "ueid", ueid);
 	add(o, "seid", seid);
-	text_add(ret, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-									JSON_C_TO_STRING_NOSLASHESCAPE));
+	text_add(ret, "%s\n",
+		 json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+							   JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
 	return ret->failed ? -ENOMEM : 0;
 }
@@ -350,7 +355,8 @@ static int take_record(struct json_object *o, const struct knob *knob, struct kn
 
 	if (!json_object_is_type(o, json_type_object))
 		return -EINVAL;
-	json_object_object_foreach(o, key, v) {
+	json_object_object_foreach(o, key, v)
+	{
 		int r = -EINVAL;
 
 		if (str_eq(key, "before"))
@@ -385,7 +391,8 @@ static int take_netns(struct json_object *o, const char *name, struct state *s, 
 	ns = state_get(s, name, inode ? json_object_get_uint64(inode) : 0);
 	if (!ns)
 		return err_set(e, -ENOMEM, "out of memory");
-	json_object_object_foreach(list, key, v) {
+	json_object_object_foreach(list, key, v)
+	{
 		const struct knob *knob = knob_find(key);
 
 		if (!knob || take_record(v, knob, &ns->knobs[knob_index(knob)]) < 0)
@@ -466,7 +473,8 @@ static int take_namespaces(struct json_object *o, struct state *s, struct err *e
 {
 	if (!json_object_is_type(o, json_type_object))
 		return damaged(e, "namespaces");
-	json_object_object_foreach(o, key, v) {
+	json_object_object_foreach(o, key, v)
+	{
 		int r = take_netns(v, key, s, e);
 
 		if (r < 0)
@@ -477,12 +485,14 @@ static int take_namespaces(struct json_object *o, struct state *s, struct err *e
 
 static int take_document(struct json_object *o, struct state *s, struct err *e)
 {
-	json_object_object_foreach(o, key, v) {
+	json_object_object_foreach(o, key, v)
+	{
 		int r = 0;
 
 		if (str_eq(key, "version"))
-			r = json_object_is_type(v, json_type_int) && json_object_get_int64(v) == STATE_VERSION ?
-				    0 : damaged(e, key);
+			r = json_object_is_type(v, json_type_int) && json_object_get_int64(v) == STATE_VERSION
+				    ? 0
+				    : damaged(e, key);
 		else if (str_eq(key, "namespaces"))
 			r = take_namespaces(v, s, e);
 		else if (str_eq(key, "pnet"))
@@ -507,7 +517,8 @@ int state_parse(const char *text, size_t len, const char *boot_id, struct state 
 
 	r = varlink_parse(text, len, &o);
 	if (r < 0)
-		return err_set(e, r == -ENOMEM ? r : -EINVAL, "%s", r == -ENOMEM ? "out of memory" : "it is no valid JSON");
+		return err_set(e, r == -ENOMEM ? r : -EINVAL, "%s",
+			       r == -ENOMEM ? "out of memory" : "it is no valid JSON");
 	r = state_init(&s);
 	if (r < 0)
 		err_set(e, r, "out of memory");

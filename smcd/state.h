@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * state.h - what smcd has to remember over a restart of its own but not over a reboot: what it made in the kernel (with the
- * values from before, so that it can be undone) and the overrides that people set at run time. Kept in state.json, which
- * carries the boot's id.
+ * state.h - what smcd has to remember over a restart of its own but not over a reboot: what it made in the kernel (with
+ * the values from before, so that it can be undone) and the overrides that people set at run time. Kept in state.json,
+ * which carries the boot's id.
  */
 #pragma once
 
 #include "kernel.h"
 #include "netns.h"
 
-#define STATE_NETNS_MAX 4096	   /* namespaces with overrides; the oldest makes room */
+#define STATE_NETNS_MAX 4096       /* namespaces with overrides; the oldest makes room */
 #define STATE_FILE_MAX (16u << 20) /* bytes */
 #define HELD_STRING_MAX 15
 
@@ -29,13 +29,13 @@ struct knob_record {
 	struct held before;   /* the value before smcd first changed the knob; absent: smcd did not change it */
 	struct held made;     /* what smcd set last; something else in the kernel is somebody else's */
 	struct held override; /* absent: none */
-	bool saved;	      /* the override is in the saved policy file too */
+	bool saved;           /* the override is in the saved policy file too */
 };
 
 struct state_netns {
 	char name[NETNS_NAME_MAX + 1]; /* "": smcd's own */
-	uint64_t inode;		       /* of the namespace; another one under the same name is a new namespace. 0: not known */
-	struct knob_record *knobs;     /* n_knobs */
+	uint64_t inode; /* of the namespace; another one under the same name is a new namespace. 0: not known */
+	struct knob_record *knobs; /* n_knobs */
 };
 
 struct state {
@@ -56,13 +56,15 @@ int state_copy(const struct state *from, struct state *ret);
 
 /* The namespace's record; NULL when there is none. */
 struct state_netns *state_find(const struct state *s, const char *netns);
-/* The same, made when it is missing, emptied when the inode tells that the namespace is another one. NULL: out of memory. */
+/* The same, made when it is missing, emptied when the inode tells that the namespace is another one. NULL: out of
+ * memory. */
 struct state_netns *state_get(struct state *s, const char *netns, uint64_t inode);
 void state_drop(struct state *s, struct state_netns *ns); /* not the own one */
 
 /* Order and equality of pnet entries, for qsort(3) and bsearch(3). */
 int pnet_entry_compare(const void *a, const void *b);
-static inline const struct pnet_entry *pnet_entry_search(const struct pnet_entry *p, const struct pnet_entry *sorted, size_t n)
+static inline const struct pnet_entry *pnet_entry_search(const struct pnet_entry *p, const struct pnet_entry *sorted,
+							 size_t n)
 {
 	return n ? bsearch(p, sorted, n, sizeof(*sorted), pnet_entry_compare) : NULL;
 }

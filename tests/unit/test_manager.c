@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The manager on the fake kernel: whatever a reload or a set runs into, the kernel and what smcd remembers are either as
- * before or as they should be; and state.json, whatever is in it.
+ * The manager on the fake kernel: whatever a reload or a set runs into, the kernel and what smcd remembers are either
+ * as before or as they should be; and state.json, whatever is in it.
  */
 #include "fake.h"
 #include "manager.h"
@@ -16,12 +16,14 @@
 
 #define BOOT "11111111-2222-3333-4444-555555555555"
 
-static const char before_policy[] = "{\"version\": 1, \"knobs\": {\"wmem\": \"256K\", \"smcr_testlink_time\": 60},"
-				    " \"pnet\": [{\"id\": \"NETA\", \"interface\": \"eth0\"}, {\"id\": \"NETA\", \"rdma\": \"rxe0\"}],"
-				    " \"ueid\": [\"EID-1\", \"EID-2\"]}";
-static const char after_policy[] = "{\"version\": 1, \"knobs\": {\"wmem\": \"512K\", \"rmem\": \"1M\", \"limit_smc_hs\": true},"
-				   " \"pnet\": [{\"id\": \"NETA\", \"interface\": \"eth0\"}, {\"id\": \"NETB\", \"interface\": \"eth1\"}],"
-				   " \"ueid\": [\"EID-2\", \"EID-3\"]}";
+static const char before_policy[] =
+	"{\"version\": 1, \"knobs\": {\"wmem\": \"256K\", \"smcr_testlink_time\": 60},"
+	" \"pnet\": [{\"id\": \"NETA\", \"interface\": \"eth0\"}, {\"id\": \"NETA\", \"rdma\": \"rxe0\"}],"
+	" \"ueid\": [\"EID-1\", \"EID-2\"]}";
+static const char after_policy[] =
+	"{\"version\": 1, \"knobs\": {\"wmem\": \"512K\", \"rmem\": \"1M\", \"limit_smc_hs\": true},"
+	" \"pnet\": [{\"id\": \"NETA\", \"interface\": \"eth0\"}, {\"id\": \"NETB\", \"interface\": \"eth1\"}],"
+	" \"ueid\": [\"EID-2\", \"EID-3\"]}";
 
 struct env {
 	char dir[64], policy[96], policy_dir[96], log[1 << 16];
@@ -55,7 +57,10 @@ static void start(struct env *v)
 {
 	struct manager_config config = {
 		.paths = { .main_file = v->policy, .etc_dir = v->policy_dir },
-		.state_dir = v->dir, .boot_id = BOOT, .log = &v->logger, .now_usec = now_fixed,
+		.state_dir = v->dir,
+		.boot_id = BOOT,
+		.log = &v->logger,
+		.now_usec = now_fixed,
 	};
 	struct err e = { 0 };
 
@@ -155,14 +160,16 @@ static char *kernel_now(struct env *v)
 /* ---- every failure at every place ---- */
 
 /*
- * The failures, once each, at the n-th operation of their kind. An operation that is repeated (an interrupted call, a dump
- * that overran) may well succeed in the end.
+ * The failures, once each, at the n-th operation of their kind. An operation that is repeated (an interrupted call, a
+ * dump that overran) may well succeed in the end.
  */
 static const char *const faults[] = {
-	"fault sysctl_write EPERM 1 after=%u", "fault sysctl_write ignored 1 after=%u", "fault sysctl_read EIO 1 after=%u",
-	"fault send ENOBUFS 1 after=%u",       "fault recv ENOBUFS 1 after=%u",		"fault recv EINTR 1 after=%u",
-	"fault recv EIO 1 after=%u",	       "fault answer EPERM 1 after=%u",		"fault answer ENOMEM 1 after=%u",
-	"fault dump intr 1 after=%u",	       "fault mangle truncate 1 after=%u",	"fault mangle garbage 1 after=%u",
+	"fault sysctl_write EPERM 1 after=%u", "fault sysctl_write ignored 1 after=%u",
+	"fault sysctl_read EIO 1 after=%u",    "fault send ENOBUFS 1 after=%u",
+	"fault recv ENOBUFS 1 after=%u",       "fault recv EINTR 1 after=%u",
+	"fault recv EIO 1 after=%u",           "fault answer EPERM 1 after=%u",
+	"fault answer ENOMEM 1 after=%u",      "fault dump intr 1 after=%u",
+	"fault mangle truncate 1 after=%u",    "fault mangle garbage 1 after=%u",
 };
 
 #define PLACES_MAX 200
@@ -170,8 +177,8 @@ static const char *const faults[] = {
 /* cmocka cuts long messages. */
 static void fail_left(struct env *v, const char *fault, unsigned int place, int r, const char *state, const char *disk)
 {
-	fprintf(stderr, "it said %d, and this is left:\n%s%s\non the disk: %s\nlog:\n%s\n", r, fake_state(v->f, ""), state,
-		str_eq(state, disk) ? "the same" : disk, v->log);
+	fprintf(stderr, "it said %d, and this is left:\n%s%s\non the disk: %s\nlog:\n%s\n", r, fake_state(v->f, ""),
+		state, str_eq(state, disk) ? "the same" : disk, v->log);
 	fail_msg("%s, place %u", fault, place);
 }
 
@@ -284,14 +291,18 @@ static void test_set_everywhere(void **state)
 
 static void fill(struct state *s)
 {
-	struct pnet_entry rdma = { .id = "NETA", .rdma = "rxe0", .port = 2 }, eth = { .id = "NETA", .interface = "eth0" };
+	struct pnet_entry rdma = { .id = "NETA", .rdma = "rxe0", .port = 2 },
+			  eth = { .id = "NETA", .interface = "eth0" };
 	struct state_netns *blue;
 
 	assert_int_equal(state_init(s), 0);
-	s->netns[0].knobs[0] = (struct knob_record){ .before = held_copy(value_uint(1)), .made = held_copy(value_uint(65536)) };
+	s->netns[0].knobs[0] =
+		(struct knob_record){ .before = held_copy(value_uint(1)), .made = held_copy(value_uint(65536)) };
 	blue = state_get(s, "blue", 4026532000);
 	blue->knobs[knob_index(knob_find("hs_ctrl"))] = (struct knob_record){
-		.before = held_copy(value_str("")), .made = held_copy(value_str("x")), .override = held_copy(value_str("x")),
+		.before = held_copy(value_str("")),
+		.made = held_copy(value_str("x")),
+		.override = held_copy(value_str("x")),
 		.saved = true,
 	};
 	assert_int_equal(state_add_pnet(s, &rdma), 0);
@@ -429,12 +440,9 @@ static void test_write_ahead(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		test_with_manager(test_reload_everywhere),
-		test_with_manager(test_set_everywhere),
-		test_with_manager(test_write_ahead),
-		cmocka_unit_test(test_state_round_trip),
-		cmocka_unit_test(test_state_damage),
-		cmocka_unit_test(test_state_netns),
+		test_with_manager(test_reload_everywhere), test_with_manager(test_set_everywhere),
+		test_with_manager(test_write_ahead),       cmocka_unit_test(test_state_round_trip),
+		cmocka_unit_test(test_state_damage),       cmocka_unit_test(test_state_netns),
 		cmocka_unit_test(test_state_drop),
 	};
 
