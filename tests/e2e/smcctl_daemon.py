@@ -140,8 +140,8 @@ def test_kernel_refuses():
     """EPERM of the kernel is exit code 77, other errors 1, with what the kernel said"""
     with Daemon(fake=KERNEL) as d:
         d.kernel("privileged off")
-        bad(d, 77, "root", "ueid", "add", "EID1")
-        bad(d, 77, "root", "set", "wmem=1M")
+        bad(d, 77, "CAP_NET_ADMIN", "ueid", "add", "EID1")
+        bad(d, 77, "CAP_NET_ADMIN|root", "set", "wmem=1M")
         d.kernel('privileged on\nfault answer ENOSPC 1 cmd=ADD_UEID text="the list is full"')
         bad(d, 1, "the list is full", "ueid", "add", "EID1")
 
