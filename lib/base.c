@@ -175,6 +175,19 @@ void text_add_safe(struct text *t, const char *str, size_t n, size_t max)
 		text_add_mem(t, "...", 3);
 }
 
+void text_add_utf8(struct text *t, const char *str, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)str;
+
+	for (size_t i = 0, len; i < n; i += len ? len : 1) {
+		len = utf8_len(s + i, n - i);
+		if (len)
+			text_add_mem(t, s + i, len);
+		else
+			text_add_mem(t, "\xef\xbf\xbd", 3);
+	}
+}
+
 char *safe_str(char *buf, size_t size, const char *s)
 {
 	CLEANUP_TEXT struct text t = { 0 };

@@ -72,7 +72,9 @@ const char *text_str(const struct text *t);
  * for anything from outside that goes to a terminal or into a message.
  */
 void text_add_safe(struct text *t, const char *s, size_t n, size_t max);
-/* The same into a caller's buffer of the given size; returns buf. */
+/* s as it is, with bytes that are no valid UTF-8 replaced by U+FFFD: for JSON, which escapes the rest itself. */
+void text_add_utf8(struct text *t, const char *s, size_t n);
+/* text_add_safe() of at most SHOWN_MAX bytes into a caller's buffer of the given size; returns buf. */
 char *safe_str(char *buf, size_t size, const char *s);
 
 /* The entry of names[n] closest to word (edit distance at most 2, or 3 for long words), or NULL. */

@@ -13,13 +13,13 @@ static struct json_object *json_text(const struct value_spec *spec, struct value
 	return json_object_new_string(text_str(&t));
 }
 
-/* varlink and most readers take JSON strings as UTF-8: what a peer chose otherwise is written as \xNN. */
+/* varlink and most readers take JSON strings as UTF-8 only; a peer can choose anything. */
 static struct json_object *json_outside_string(const char *s)
 {
 	CLEANUP_TEXT struct text t = { 0 };
 
-	text_add_safe(&t, s, strlen(s), SIZE_MAX);
-	return json_object_new_string(text_str(&t));
+	text_add_utf8(&t, s, strlen(s));
+	return json_object_new_string_len(text_str(&t), (int)t.len);
 }
 
 struct json_object *render_value(const struct value_spec *spec, struct value v)
