@@ -216,10 +216,11 @@ static pid_t serve_script(const struct script *s)
 		int c = accept(fd, NULL, NULL);
 
 		if (read(c, buf, sizeof(buf)) > 0 && s->len) {
-			size_t half = s->len / 2;
+			/* In two parts, the first of them inside the first message. */
+			size_t part = s->len / 3;
 
-			if (write(c, s->bytes, half) == (ssize_t)half)
-				(void)!write(c, s->bytes + half, s->len - half);
+			if (write(c, s->bytes, part) == (ssize_t)part)
+				(void)!write(c, s->bytes + part, s->len - part);
 		}
 		while (s->stay && read(c, buf, sizeof(buf)) > 0)
 			;
