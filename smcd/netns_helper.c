@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * netns_helper.c - smcd-netns: the one process of smcd's with CAP_SYS_ADMIN (and CAP_NET_ADMIN, which the kernel wants of the
- * opener of a netlink socket that changes settings). It enters a network namespace by name, opens what smcd needs there, and
- * passes the descriptors on. It keeps nothing and reads no files.
+ * netns_helper.c - smcd-netns: the one process of smcd's with CAP_SYS_ADMIN (and CAP_NET_ADMIN, which the kernel wants
+ * of the opener of a netlink socket that changes settings). It enters a network namespace by name, opens what smcd
+ * needs there, and passes the descriptors on. It keeps nothing and reads no files.
  *
- * Its socket is AF_UNIX, SOCK_SEQPACKET: handed over by systemd (socket activation, listening or connected), or a connected
- * one with --fd=N.
+ * Its socket is AF_UNIX, SOCK_SEQPACKET: handed over by systemd (socket activation, listening or connected), or a
+ * connected one with --fd=N.
  */
 #include "netns.h"
 

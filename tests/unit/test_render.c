@@ -282,7 +282,8 @@ static void test_list_json_and_table(void **state)
 	assert_string_equal(json_object_get_string(json_object_object_get(o, "tech")), "smcr");
 	assert_true(json_object_object_get_ex(o, "role", NULL));
 	assert_null(json_object_object_get(o, "role"));
-	assert_string_equal(json_object_get_string(json_object_object_get(o, "peer_host")), "evil\"\n\033[2J\xef\xbf\xbd");
+	assert_string_equal(json_object_get_string(json_object_object_get(o, "peer_host")),
+			    "evil\"\n\033[2J\xef\xbf\xbd");
 	render_table(&nouns[NOUN_LINKGROUPS], array, false, &t);
 	assert_non_null(strstr(text_str(&t), "0x00000101  smcr"));
 	assert_null(strchr(text_str(&t), '\033'));
