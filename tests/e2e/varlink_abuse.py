@@ -13,7 +13,7 @@ from smcdtest import INTERFACE, Connection, Daemon, SkipTest, run, tests_of, wai
 
 BIG_KERNEL = "era 6.12\n" + "".join(
     f"socket cookie={i} mode=smcr src=192.0.2.1 dst=192.0.2.2 sport={i % 60000 + 1} dport=40000 token={i}\n" for i in range(1, 2000))
-SERVED_WITHIN = 5  # seconds for a small call, sanitizers and a busy machine included
+SERVED_WITHIN = 50  # seconds for a small call, sanitizers and a busy machine included
 
 
 def served(d):
