@@ -89,7 +89,8 @@ int pnet_entry_check(struct pnet_entry *p, struct err *e);
  * One target each (interface or rdma) or both. With both, a partial success of the kernel (one half existed) is
  * detected; the new half is taken out again and -EEXIST reported. -EEXIST for an entry that is there; the caller may
  * treat it as done. -EBUSY when the device has another ID, is listed with its other port, or has its ID from the
- * hardware, and for RDMA devices outside the initial namespace (the kernel says EEXIST to all of these).
+ * hardware, and for RDMA devices outside the initial namespace (the kernel says EEXIST to all of these). -EAGAIN when
+ * the table could not be read whole.
  */
 int kernel_pnet_add(struct kernel *k, const struct pnet_entry *p, struct err *e);
 /*

@@ -300,6 +300,10 @@ static int add_entry(struct kernel *k, const struct pnet_entry *p, struct err *e
 	r = look_for_both(&table, &interface, &rdma, e);
 	if (r < 0)
 		return r;
+	/* What is not seen can be there, and of the second port of a device the kernel takes the ID before it refuses.
+	 */
+	if (table.incomplete)
+		return err_set(e, -EAGAIN, "the table changes all the time; nothing was added");
 	if (p->interface[0] && p->rdma[0])
 		return add_both(k, &interface, &rdma, e);
 	return add_half(k, p->rdma[0] ? &rdma : &interface, e);
@@ -391,6 +395,8 @@ static int verify(struct kernel *k, const struct list *before, const struct pnet
 
 	if (r < 0)
 		return r;
+	if (after.incomplete)
+		return err_set(e, -EIO, "the table changes all the time; what is in it afterwards cannot be told");
 	for (size_t i = 0; i < before->n; i++) {
 		const struct value *row = list_row(before, i);
 		bool wanted = !names_row(p, row);

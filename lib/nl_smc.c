@@ -296,7 +296,7 @@ static int ueid_do(struct kernel *k, uint8_t cmd, const char *eid, struct err *e
 	return knl_family_do(k, KNL_SMC, cmd, &arg, 1, e);
 }
 
-/* 1, 0, -errno */
+/* 1, 0, -errno; -EAGAIN: not seen, but the list is not whole */
 static int ueid_present(struct kernel *k, const char *eid, struct err *e)
 {
 	struct list l CLEANUP_LIST = { 0 };
@@ -307,7 +307,7 @@ static int ueid_present(struct kernel *k, const char *eid, struct err *e)
 	for (size_t i = 0; i < l.n; i++)
 		if (str_eq(list_row(&l, i)[UEID_EID].s, eid))
 			return 1;
-	return 0;
+	return l.incomplete ? err_set(e, -EAGAIN, "the list of UEIDs changes all the time") : 0;
 }
 
 int kernel_ueid_add(struct kernel *k, const char *eid, struct err *e)

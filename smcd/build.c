@@ -268,18 +268,18 @@ int build_plan(const struct manager *m, const struct policy *p, const struct obs
 	return 0;
 }
 
-/* What is in the kernel by somebody else's hand is not smcd's to undo later. */
-static void disown(struct state *next, const struct step *s)
+/* What is in the kernel by somebody else's hand is not smcd's to undo later, unless smcd had made it before. */
+static void disown(struct state *next, const struct step *s, const struct state *before)
 {
 	if (s->unsupported)
 		next->seid_before = next->seid_made = (struct held){ 0 };
-	else if (s->others && s->kind == STEP_PNET_ADD)
+	else if (s->others && s->kind == STEP_PNET_ADD && !pnet_entry_search(&s->pnet, before->pnet, before->n_pnet))
 		state_drop_pnet(next, &s->pnet);
-	else if (s->others && s->kind == STEP_UEID_ADD)
+	else if (s->others && s->kind == STEP_UEID_ADD && !state_has_ueid(before, s->eid))
 		state_drop_ueid(next, s->eid);
 }
 
-void build_finish(struct build *b, const struct policy *p)
+void build_finish(struct build *b, const struct policy *p, const struct state *before)
 {
 	struct state *next = &b->next;
 	size_t kept = 0;
@@ -299,7 +299,7 @@ void build_finish(struct build *b, const struct policy *p)
 	if (b->forget_seid)
 		next->seid_before = next->seid_made = (struct held){ 0 };
 	for (size_t i = 0; i < b->plan.n; i++) {
-		disown(next, &b->plan.v[i]);
+		disown(next, &b->plan.v[i], before);
 		if (b->plan.v[i].unsupported)
 			note_unsupported(b, "seid");
 	}

@@ -286,7 +286,7 @@ static int apply(struct manager *m, struct policy *p, size_t *ret_changes, struc
 		write_state_or_warn(m, &m->state);
 		return r;
 	}
-	build_finish(&b, p);
+	build_finish(&b, p, &m->state);
 	take_unsupported(m, &b);
 	write_state_or_warn(m, &b.next);
 	manager_take_state(m, &b.next);

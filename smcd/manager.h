@@ -163,8 +163,8 @@ struct build {
 
 int build_plan(const struct manager *m, const struct policy *p, const struct observed *o, struct build *ret,
 	       struct err *e);
-/* The plan was run: let next be what is to be remembered from now on. */
-void build_finish(struct build *b, const struct policy *p);
+/* The plan was run: let next be what is to be remembered from now on. before: what was until now. */
+void build_finish(struct build *b, const struct policy *p, const struct state *before);
 void build_done(struct build *b);
 #define CLEANUP_BUILD CLEANUP(build_done)
 /* The policy's entry as the kernel lists it. */

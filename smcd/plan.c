@@ -78,36 +78,65 @@ void step_text(const struct step *s, struct text *t)
 
 /* ---- one step forth and back ---- */
 
-static bool pnet_present(struct kernel *k, const struct pnet_entry *p)
+static int changes_all_the_time(const struct noun *noun, struct err *e)
+{
+	return err_set(e, -EAGAIN, "list %s: the kernel's list changes all the time, it could not be read whole",
+		       noun->name);
+}
+
+/* 1, 0, -errno; -EAGAIN: not seen, but the list is not whole. */
+static int pnet_present(struct kernel *k, const struct pnet_entry *p, struct err *e)
 {
 	CLEANUP_LIST struct list l = { 0 };
+	int r = kernel_list(k, &nouns[NOUN_PNET], &l, e);
 
-	if (kernel_list(k, &nouns[NOUN_PNET], &l, NULL) < 0)
-		return false;
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < l.n; i++) {
 		struct pnet_entry row = pnet_entry_of(&l, i);
 
 		if (pnet_entry_compare(&row, p) == 0)
-			return true;
+			return 1;
 	}
-	return false;
+	return l.incomplete ? changes_all_the_time(l.noun, e) : 0;
 }
 
-static bool ueid_present(struct kernel *k, const char *eid)
+static int ueid_present(struct kernel *k, const char *eid, struct err *e)
 {
 	CLEANUP_LIST struct list l = { 0 };
+	int r = kernel_list(k, &nouns[NOUN_UEID], &l, e);
 
-	if (kernel_list(k, &nouns[NOUN_UEID], &l, NULL) < 0)
-		return false;
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < l.n; i++)
 		if (str_eq(list_row(&l, i)[UEID_EID].s, eid))
-			return true;
-	return false;
+			return 1;
+	return l.incomplete ? changes_all_the_time(l.noun, e) : 0;
+}
+
+static int step_present(const struct step *s, struct kernel *k, struct err *e)
+{
+	return s->kind == STEP_PNET_ADD || s->kind == STEP_PNET_DELETE ? pnet_present(k, &s->pnet, e)
+								       : ueid_present(k, s->eid, e);
+}
+
+/* An addition was refused because something is there. Is it the very thing? The refusal stands unless that is known. */
+static int already_there(struct step *s, struct kernel *k, struct err *e)
+{
+	struct err look = { 0 };
+	int r = step_present(s, k, &look);
+
+	if (r < 0)
+		return err_prefix(e, "%s; is it this very entry?", look.text);
+	if (r == 0)
+		return -EEXIST;
+	s->others = true;
+	return 0;
 }
 
 static int step_do(struct step *s, struct kernel *k, struct err *e)
 {
-	int r = 0;
+	int r;
 
 	switch (s->kind) {
 	case STEP_KNOB:
@@ -115,22 +144,14 @@ static int step_do(struct step *s, struct kernel *k, struct err *e)
 	case STEP_PNET_ADD:
 		r = kernel_pnet_add(k, &s->pnet, e);
 		/* EEXIST stands for more than the entry itself: any ID that its device has. */
-		if (r == -EEXIST && pnet_present(k, &s->pnet)) {
-			s->others = true;
-			r = 0;
-		}
-		return r;
+		return r == -EEXIST ? already_there(s, k, e) : r;
 	case STEP_PNET_DELETE:
 		r = kernel_pnet_delete(k, &s->pnet, e);
 		s->others = r == -ENOENT;
 		return r == -ENOENT ? 0 : r;
 	case STEP_UEID_ADD:
 		r = kernel_ueid_add(k, s->eid, e);
-		if (r == -EEXIST && ueid_present(k, s->eid)) {
-			s->others = true;
-			r = 0;
-		}
-		return r;
+		return r == -EEXIST ? already_there(s, k, e) : r;
 	case STEP_UEID_DELETE:
 		r = kernel_ueid_delete(k, s->eid, e);
 		s->others = r == -ENOENT;
@@ -150,7 +171,7 @@ static int restore_id(const struct plan *p, const char *id, struct kernel *k, st
 		const struct pnet_entry *old = &p->pnet_before[i];
 		int r;
 
-		if (!str_eq(old->id, id) || pnet_present(k, old))
+		if (!str_eq(old->id, id) || pnet_present(k, old, NULL) > 0)
 			continue;
 		r = kernel_pnet_add(k, old, e);
 		if (r < 0 && r != -EEXIST)
@@ -163,6 +184,12 @@ static int restore_id(const struct plan *p, const char *id, struct kernel *k, st
 static bool is_taken(int code)
 {
 	return code == -EEXIST || code == -EBUSY;
+}
+
+/* An addition failed. Is something there that it made nevertheless? 1, 0, -errno. */
+static int made_all_the_same(const struct step *s, int failed, struct kernel *k, struct err *e)
+{
+	return is_taken(failed) ? 0 : step_present(s, k, e);
 }
 
 /*
@@ -183,22 +210,24 @@ static int step_undo(const struct plan *p, const struct step *s, int failed, str
 			return r;
 		return kernel_knob_set(k, s->knob, from, e);
 	case STEP_PNET_ADD:
-		if (failed && (is_taken(failed) || !pnet_present(k, &s->pnet)))
-			return 0;
+		r = failed ? made_all_the_same(s, failed, k, e) : 1;
+		if (r <= 0)
+			return r;
 		r = kernel_pnet_delete(k, &s->pnet, e);
 		return r == -ENOENT ? 0 : r;
 	case STEP_PNET_DELETE:
 		return restore_id(p, s->pnet.id, k, e);
 	case STEP_UEID_ADD:
-		if (failed && (is_taken(failed) || !ueid_present(k, s->eid)))
-			return 0;
+		r = failed ? made_all_the_same(s, failed, k, e) : 1;
+		if (r <= 0)
+			return r;
 		r = kernel_ueid_delete(k, s->eid, e);
 		return r == -ENOENT ? 0 : r;
 	case STEP_UEID_DELETE:
-		if (failed && ueid_present(k, s->eid))
+		if (failed && ueid_present(k, s->eid, NULL) > 0)
 			return 0;
 		r = kernel_ueid_add(k, s->eid, e);
-		return r == -EEXIST && ueid_present(k, s->eid) ? 0 : r;
+		return r == -EEXIST && ueid_present(k, s->eid, NULL) > 0 ? 0 : r;
 	case STEP_SEID:
 		return kernel_seid_set(k, from.u != 0, e);
 	}
@@ -215,7 +244,7 @@ void observed_done(struct observed *o)
 	*o = (struct observed){ 0 };
 }
 
-/* A table that this kernel does not have is no failure: *ret_has says so. */
+/* A table that this kernel does not have is no failure: *ret_has says so. A list that is not whole proves nothing. */
 static int observe_list(struct kernel *k, enum noun_id noun, struct list *ret, bool *ret_has, struct err *e)
 {
 	int r = kernel_list(k, &nouns[noun], ret, e);
@@ -224,6 +253,8 @@ static int observe_list(struct kernel *k, enum noun_id noun, struct list *ret, b
 		*ret_has = false;
 		return 0;
 	}
+	if (r == 0 && ret->incomplete)
+		r = changes_all_the_time(&nouns[noun], e);
 	*ret_has = r == 0;
 	return r;
 }

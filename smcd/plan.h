@@ -66,7 +66,7 @@ struct observed {
 
 enum observe { OBSERVE_KNOBS = 1, OBSERVE_PNET = 2, OBSERVE_EIDS = 4, OBSERVE_ALL = 7 };
 
-/* what: which of it to read; the rest is as if the kernel had it not. */
+/* what: which of it to read; the rest is as if the kernel had it not. -EAGAIN: a list could not be read whole. */
 int observe(struct kernel *k, unsigned int what, struct observed *ret, struct err *e);
 void observed_done(struct observed *o);
 #define CLEANUP_OBSERVED CLEANUP(observed_done)

@@ -144,11 +144,6 @@ int pnet_entry_compare(const void *pa, const void *pb)
 	return r ?: (int)a->port - (int)b->port;
 }
 
-bool state_has_pnet(const struct state *s, const struct pnet_entry *p)
-{
-	return pnet_entry_search(p, s->pnet, s->n_pnet);
-}
-
 int state_add_pnet(struct state *s, const struct pnet_entry *p)
 {
 	size_t room = s->pnet_room;

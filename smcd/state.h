@@ -74,7 +74,6 @@ int state_add_pnet(struct state *s, const struct pnet_entry *p);
 void state_sort(struct state *s);
 /* Forget every entry that match, with its empty members matching all, describes. */
 void state_drop_pnet(struct state *s, const struct pnet_entry *match);
-bool state_has_pnet(const struct state *s, const struct pnet_entry *p);
 int state_add_ueid(struct state *s, const char *eid);
 void state_drop_ueid(struct state *s, const char *eid); /* NULL: all */
 bool state_has_ueid(const struct state *s, const char *eid);

@@ -293,6 +293,27 @@ def test_entries_of_others():
         assert d.pnet() == [("NETA", "eth0", "", 0)] and d.ueid() == ["PROD-EID-1"] and d.value("wmem") == 262144
 
 
+def test_incomplete_list():
+    """A table that cannot be read whole is no proof: the reload fails, and what smcd made stays smcd's"""
+    entries = [{"id": f"NET{i}", "interface": f"d{i}"} for i in range(3)]
+    with Daemon({"version": 1, "pnet": entries, "ueid": ["EID-1", "EID-2"]}) as d:
+        for fault in ("PNET_GET", "DUMP_UEID"):
+            d.kernel(f"fault dump hide 0 cmd={fault}")
+            error, parameters = d.error("Reload")
+            assert error == "Kernel" and parameters["errno_name"] == "EAGAIN", (fault, parameters)
+            assert "changes all the time" in parameters["message"], parameters
+            d.kernel("fault clear")
+        # Entries that are missing from two readings that agree are there all the same when they are to be added.
+        for fault in ("PNET_GET", "DUMP_UEID"):
+            d.kernel(f"fault dump nothing 2 cmd={fault}")
+        d.ok("Reload")
+        assert "it is so already" in d.log(), d.log()
+        d.kernel("fault clear")
+        d.write_policy({"version": 1})
+        d.ok("Reload")
+        assert d.pnet() == [] and d.ueid() == [], (d.pnet(), d.ueid())
+
+
 def test_conflict():
     """An interface that has another ID already: refused with the kernel's reason, all as before"""
     with Daemon({"version": 1}, fake="era 6.12\npnet NETX eth=eth0\n") as d:

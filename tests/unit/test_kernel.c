@@ -1722,9 +1722,28 @@ static void test_shared_state(void **state)
 	remove(dir);
 }
 
+/* An entry that a table which is not whole does not show can be there: nothing is sent. */
+static void test_incomplete_table(void **state)
+{
+	ENV(v, "6.12");
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		fake_do(v->f, "pnet NET%u eth=d%u", i, i);
+		fake_do(v->f, "ueid EID-%u", i);
+	}
+	fake_do(v->f, "fault dump hide 0 cmd=PNET_GET");
+	fake_do(v->f, "fault dump hide 0 cmd=DUMP_UEID");
+	assert_err(v, kernel_pnet_add(v->k, &(struct pnet_entry){ .id = "A", .rdma = "rxe0", .port = 2 }, &v->e),
+		   -EAGAIN);
+	assert_int_equal(fake_requests(v->f, "PNET_ADD"), 0);
+	assert_err(v, kernel_ueid_add(v->k, "NEW", &v->e), -EAGAIN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_incomplete_table),
 		cmocka_unit_test(test_no_smc),
 		cmocka_unit_test(test_module_is_loaded_on_demand_only),
 		cmocka_unit_test(test_module_reloaded),
