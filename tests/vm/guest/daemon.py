@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.1 6.12
-# timeout: 240
+# timeout: 360
 """smcd on a real kernel: apply, override, reset, reload, what it made is undone and what others made stays, restart, stop,
-kill -9; namespaces through the helper."""
+kill -9; namespaces, entered by smcd itself (as root it may) and through the helper."""
 import json
 import os
 import signal
@@ -11,18 +11,28 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
-from guest import PATIENCE, Smcd, check, refused, run, same, smcctl, wait_for  # noqa: E402
+from guest import PATIENCE, ROOT, Smcd, check, refused, run, same, smcctl, wait_for  # noqa: E402
 
 POLICY = {"version": 1, "knobs": {"wmem": "256K", "smcr_testlink_time": 60, "smcr_buf_type": "mixed"},
           "pnet": [{"id": "MINE", "interface": "d0"}, {"id": "MINE", "interface": "d1"}], "ueid": ["MINE-1", "MINE-2"]}
+
+
+# smcd-netns, and a helper that dies when it is told to: in the midst of what smcd has asked it.
+HELPER, HELPER_DIES, HELPER_USED = "/run/helper", "/run/helper-dies", "/run/helper-used"
+HELPER_TEXT = f"""#!/bin/sh
+echo >> {HELPER_USED}
+[ ! -e {HELPER_DIES} ] || kill -KILL $$
+exec {ROOT}/build/bin/smcd-netns "$@"
+"""
 
 
 def sysctl(name, netns=None):
     return run(*(["ip", "netns", "exec", netns] if netns else []), "sysctl", "-n", f"net.smc.{name}").strip()
 
 
-def pnet():
-    return sorted((p["pnetid"], p["eth"]) for p in map(json.loads, run("ueid.py", "pnet").splitlines()))
+def pnet(netns=None):
+    lines = run(*(["ip", "netns", "exec", netns] if netns else []), "ueid.py", "pnet").splitlines()
+    return sorted((p["pnetid"], p["eth"]) for p in map(json.loads, lines))
 
 
 def ueid():
@@ -98,12 +108,52 @@ def check_namespaces():
     run("ip", "netns", "exec", "blue", "sysctl", "-qw", "net.smc.rmem=131072")
     document = smcctl("-n", "blue", "show", "rmem")
     same("and shown from there", ("blue", 131072), (document["netns"], document["knobs"][0]["value"]))
+    run("smcctl", "-n", "blue", "pnet", "add", "BLUENET", "interface=lo")
+    same("a pnet entry there", [("BLUENET", "lo")], pnet("blue"))
+    same("and none here", [], [p for p in pnet() if p[0] == "BLUENET"])
+    same("is shown from there", ["BLUENET"], [p["id"] for p in smcctl("-n", "blue", "pnet", "show")["pnet"]])
+    for noun in ("stats", "sockets", "fallbacks"):
+        same(f"{noun} from there", "blue", smcctl("-n", "blue", noun, "show")["netns"])
     says = refused("smcctl", "-n", "nowhere", "show")
     check("a namespace that is not there is named", "nowhere" in says, says)
+
+
+def check_new_namespace(daemon):
+    """A namespace made anew under a name is another one: nothing of the old one's is shown of it or brought into it."""
     run("ip", "netns", "delete", "blue")
     run("ip", "netns", "add", "blue")
-    wait_for("a namespace made anew under the name is the new one",
-             lambda: smcctl("-n", "blue", "show", "wmem")["knobs"][0]["value"] == 65536)
+    knob = smcctl("-n", "blue", "show", "wmem")["knobs"][0]
+    same("a namespace made anew has its own value, and no override", (65536, False), (knob["value"], knob["source"] == "override"))
+    daemon.stop()
+    daemon.start()
+    same("a restart of smcd brings nothing of the old one into it", ("65536", "65536"), (sysctl("wmem", "blue"), sysctl("rmem", "blue")))
+    same("nor a pnet entry", [], pnet("blue"))
+    run("ip", "netns", "delete", "blue")
+
+
+def check_helper_dies():
+    """The helper is killed while smcd waits for its answer: an error that names it, nothing changed, and then all is well."""
+    before = sysctl("wmem", "blue")
+    with open(HELPER_DIES, "w"):
+        pass
+    says = refused("smcctl", "-n", "blue", "set", "wmem=128K")
+    check("a helper that dies is named", "helper" in says, says)
+    same("nothing was set", before, sysctl("wmem", "blue"))
+    same("smcd answers", "wmem", smcctl("show", "wmem")["knobs"][0]["name"])
+    os.unlink(HELPER_DIES)
+    run("smcctl", "-n", "blue", "set", "wmem=128K")
+    same("the next helper does it", "131072", sysctl("wmem", "blue"))
+
+
+def check_helper():
+    with open(HELPER, "w") as f:
+        f.write(HELPER_TEXT)
+    os.chmod(HELPER, 0o755)
+    with Smcd(options=[f"--netns-helper={HELPER}"]) as daemon:
+        check_namespaces()
+        check("the helper has done it", os.path.exists(HELPER_USED))
+        check_helper_dies()
+        check_new_namespace(daemon)
 
 
 def main():
@@ -118,6 +168,8 @@ def main():
         check_reload(daemon)
         check_refused_by_kernel(daemon)
         check_namespaces()
+        check_new_namespace(daemon)
+    check_helper()
 
 
 main()

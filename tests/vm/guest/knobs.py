@@ -3,13 +3,14 @@
 # kernels: 6.1 6.12 6.12-smcd
 # timeout: 300
 """Every knob of this kernel: what smcctl sets sysctl shows and the other way round; one past each bound is refused by
-smcctl, and by the kernel too where the kernel has that bound; a refusal changes nothing."""
+smcctl, by smcd itself where nobody else checks before it, and by the kernel where the kernel has that bound; a refusal changes
+nothing."""
 import os
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
-from guest import KERNEL, Smcd, check, fail, refused, run, same, smcctl  # noqa: E402
+from guest import KERNEL, Smcd, check, fail, refused, run, same, smcctl, varlink  # noqa: E402
 
 SYSCTL = "/proc/sys/net/smc/"
 # What kernels are known to have: a knob that vanished from the listing must not make this test shorter in silence.
@@ -80,8 +81,18 @@ def check_refused(knob, number, by_kernel):
         print(f"   (the kernel itself has no such bound on {name})")
 
 
+def check_refused_by_smcd(knob, number):
+    """By varlink, past the checks of smcctl."""
+    name, before = knob["name"], sysctl_read(knob["name"])
+    parameters, error = varlink("SetKnobs", values={name: str(number)})
+    same(f"{name}={number} is refused by smcd", ("org.smcd.Manager.OutOfRange", name), (error, parameters.get("name")))
+    same(f"{name}: that changes nothing", before, sysctl_read(name))
+
+
 def check_knob(knob):
     low, high = bounds(knob)
+    for number in (low - 1, knob["max"] + 1 if high == KERNEL_MAX.get(knob["name"]) else high + 1):
+        check_refused_by_smcd(knob, number)
     for number in (low, high):
         check_both_ways(knob, number)
     check_refused(knob, low - 1, low > 0 or knob["name"] not in KERNEL_TAKES_NEGATIVES)
@@ -99,6 +110,13 @@ def check_hs_limitation(knob):
     same("handshake limitation by netlink is what smcctl shows", True, value_of("limit_smc_hs"))
     run("ueid.py", "hs", "off")
     refused("smcctl", "knobs", "set", "limit_smc_hs=2")
+    for number in (-1, 2):
+        same(f"limit_smc_hs={number} is refused by smcd", "org.smcd.Manager.OutOfRange",
+             varlink("SetKnobs", values={"limit_smc_hs": str(number)})[1])
+    same("and nothing was changed", "off", run("ueid.py", "hs").strip())
+    same("what SetKnobs takes by varlink", None, varlink("SetKnobs", values={"limit_smc_hs": "on"})[1])
+    same("is in the kernel", "on", run("ueid.py", "hs").strip())
+    run("ueid.py", "hs", "off")
     same("limit_smc_hs: its surface", "sysctl" if os.path.exists(SYSCTL + "limit_smc_hs") else "netlink", knob["surface"])
 
 

@@ -2,11 +2,13 @@
 """What guest tests written in python share. The programs under test come from PATH; checks print `ok: what`."""
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
 
 ROOT, RESULTS, KERNEL = os.environ["ROOT"], os.environ["RESULTS"], os.environ["KERNEL"]
+SMCD_SOCKET = "/run/smcd/org.smcd.Manager"
 PATIENCE = 60  # seconds for anything to happen; the guest is slow
 
 
@@ -54,10 +56,27 @@ def wait_for(what, condition):
         time.sleep(0.1)
 
 
-class Smcd:
-    """The daemon as root without systemd: with Smcd(policy): ..."""
+def varlink(method, **parameters):
+    """Call smcd without any tool of ours: the parameters of the reply and, of a refusal, the error's name."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+        s.settimeout(PATIENCE)
+        s.connect(SMCD_SOCKET)
+        s.sendall(json.dumps({"method": f"org.smcd.Manager.{method}", "parameters": parameters}).encode() + b"\0")
+        reply = b""
+        while not reply.endswith(b"\0"):
+            data = s.recv(1 << 16)
+            if not data:
+                fail(f"{method}: smcd closed the connection after {reply!r}")
+            reply += data
+    document = json.loads(reply[:-1])
+    return document.get("parameters", {}), document.get("error")
 
-    def __init__(self, policy=None):
+
+class Smcd:
+    """The daemon as root without systemd: with Smcd(policy, options): ..."""
+
+    def __init__(self, policy=None, options=()):
+        self.options = options
         os.makedirs("/etc/smcd/policy.d", exist_ok=True)
         self.write(policy if policy is not None else {"version": 1})
         self.process = None
@@ -69,7 +88,7 @@ class Smcd:
 
     def start(self):
         with open(f"{RESULTS}/smcd.log", "ab") as log:
-            self.process = subprocess.Popen([f"{ROOT}/build/bin/smcd"], stdout=log, stderr=log)
+            self.process = subprocess.Popen([f"{ROOT}/build/bin/smcd", *self.options], stdout=log, stderr=log)
         wait_for("smcd answers", self.answers)
         return self
 
