@@ -12,6 +12,7 @@
 _Static_assert(VARLINK_DEPTH_MAX <= JSON_DEPTH_MAX, "the scanner must reach as deep as varlink allows");
 _Static_assert(VARLINK_MESSAGE_MAX <= JSON_TEXT_MAX, "the scanner must take a whole call");
 
+#define CONNECT_TIMEOUT_SEC 5 /* a server that lives takes a connection at once, however long a call may last */
 #define INPUT_SIZE_MIN 4096u
 #define READ_CHUNK 16384u
 
@@ -232,7 +233,7 @@ struct varlink *varlink_free(struct varlink *v)
 
 int varlink_connect(const char *path, unsigned int timeout_sec, struct varlink **ret, struct err *e)
 {
-	struct timeval patience = { .tv_sec = timeout_sec };
+	struct timeval patience = { .tv_sec = timeout_sec < CONNECT_TIMEOUT_SEC ? timeout_sec : CONNECT_TIMEOUT_SEC };
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	struct varlink *v;
 	CLEANUP_FD int fd = -1;

@@ -78,7 +78,10 @@ void varlink_request_done(struct varlink_request *r);
 
 struct varlink;
 
-/* -ENOENT, -ECONNREFUSED: smcd is not running; -EACCES. Deadline in seconds for each call. */
+/*
+ * -ENOENT, -ECONNREFUSED: smcd is not running; -EACCES; -ETIMEDOUT: it takes no connection. Deadline in seconds for
+ * each call; connecting waits 5 seconds at most.
+ */
 int varlink_connect(const char *path, unsigned int timeout_sec, struct varlink **ret, struct err *e);
 struct varlink *varlink_free(struct varlink *v);
 /*

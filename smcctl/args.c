@@ -260,6 +260,11 @@ static int check_options(const struct parser *p)
 		command_title(c, &title);
 		return err_set(p->e, -EINVAL, "'%s' has no option '--%s'", text_str(&title), option_table[i].name);
 	}
+	if (request_has(p->r, OPT_NETNS) && c->host_wide) {
+		command_title(c, &title);
+		return err_set(p->e, -EINVAL, "'%s' is about the whole host: --netns has no meaning here",
+			       text_str(&title));
+	}
 	if (request_has(p->r, OPT_DIRECT) && c->access == ACCESS_WRITE) {
 		command_title(c, &title);
 		return err_set(p->e, -EINVAL,

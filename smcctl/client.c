@@ -176,11 +176,6 @@ static const char *socket_path(const struct ctl *c)
 	return request_has(c->req, OPT_SOCKET) ? c->req->value[OPT_SOCKET] : SMCD_SOCKET;
 }
 
-static void varlink_freep(struct varlink **v)
-{
-	*v = varlink_free(*v);
-}
-
 static void put_json(struct json_object **o)
 {
 	json_object_put(*o);
@@ -195,22 +190,27 @@ static bool takes_netns(const struct method *m)
 	return false;
 }
 
-static int call(struct ctl *c, struct varlink *v, enum method_id m, const struct noun *noun, struct json_object *params,
+/* A call that smcd did not answer: whether it came too late or not at all. Returns the exit code. */
+static int fail_call(struct ctl *c, const struct err *e, enum access access)
+{
+	return ctl_fail(c, e->code == -ETIMEDOUT ? CTL_UNREACHABLE : CTL_FAILED, "%s%s%s",
+			e->code == -ETIMEDOUT ? "smcd does not answer: " : "", e->text,
+			access == ACCESS_WRITE ? "; whether it was done is not known" : "");
+}
+
+static int call(struct ctl *c, enum method_id m, const struct noun *noun, struct json_object *params,
 		struct json_object **ret)
 {
 	__attribute__((cleanup(put_json))) struct json_object *reply = NULL;
 	CLEANUP_FREE char *error = NULL;
 	struct err e = { 0 };
 	char name[128];
-	int r;
 
 	if (takes_netns(&methods[m]) && request_has(c->req, OPT_NETNS))
 		json_object_object_add(params, "netns", json_object_new_string(c->req->value[OPT_NETNS]));
 	snprintf(name, sizeof(name), "%s.%s", SMCD_INTERFACE, noun ? noun->method : methods[m].name);
-	r = varlink_call(v, name, params, &reply, &error, &e);
-	if (r < 0)
-		return ctl_fail(c, CTL_FAILED, "%s%s", e.text,
-				methods[m].access == ACCESS_WRITE ? "; whether it was done is not known" : "");
+	if (varlink_call(c->daemon, name, params, &reply, &error, &e) < 0)
+		return fail_call(c, &e, methods[m].access);
 	if (error)
 		return fail_daemon(c, error, reply);
 	*ret = reply;
@@ -218,18 +218,52 @@ static int call(struct ctl *c, struct varlink *v, enum method_id m, const struct
 	return CTL_OK;
 }
 
-/* Once in a shell, not with every command. */
-static void say_direct(struct ctl *c, int code)
+/*
+ * Connect to smcd, unless this command has done so. Where there is none, or its socket is closed to the caller,
+ * c->daemon stays NULL and c->daemon_error says why (-ENOENT, -ECONNREFUSED; -EACCES); everything else is reported
+ * here, because a smcd that is there and does not answer is no reason to go past it.
+ */
+static int reach_daemon(struct ctl *c)
 {
-	if (c->session->said_direct)
+	struct err e = { 0 };
+	int r;
+
+	if (c->daemon || c->daemon_error || request_has(c->req, OPT_DIRECT))
+		return CTL_OK;
+	r = varlink_connect(socket_path(c), CALL_TIMEOUT_SEC, &c->daemon, &e);
+	if (r == -ENOENT || r == -ECONNREFUSED || r == -EACCES || r == -EPERM)
+		c->daemon_error = r;
+	else if (r < 0)
+		return ctl_fail(c, CTL_UNREACHABLE, "%s: %s",
+				r == -ETIMEDOUT ? "smcd does not answer" : "smcd cannot be reached", e.text);
+	return CTL_OK;
+}
+
+static bool is_denied(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+const char *ctl_daemon_state(const struct ctl *c)
+{
+	if (c->daemon)
+		return "running";
+	if (!c->daemon_error)
+		return "not asked";
+	return is_denied(c->daemon_error) ? "no access" : "not running";
+}
+
+/* Once in a shell, not with every command; never where it was asked for. */
+static void say_direct(struct ctl *c)
+{
+	if (!c->daemon_error || c->session->said_direct)
 		return;
 	c->session->said_direct = true;
-	if (code == -EACCES || code == -EPERM)
-		ctl_note(c, "no access to smcd's socket (group smcd has it); read from the kernel directly");
-	else if (code == -ENOENT || code == -ECONNREFUSED)
-		ctl_note(c, "smcd is not running; read from the kernel directly");
+	if (is_denied(c->daemon_error))
+		ctl_note(c, "access to smcd was refused (members of group smcd have it); read from the kernel "
+			    "directly");
 	else
-		ctl_note(c, "smcd does not answer (%s); read from the kernel directly", strerror(-code));
+		ctl_note(c, "smcd is not running; read from the kernel directly");
 }
 
 int ctl_kernel(struct ctl *c, struct kernel **ret)
@@ -279,54 +313,61 @@ int ctl_read(struct ctl *c, enum method_id m, const struct noun *noun, struct js
 	     struct json_object **ret)
 {
 	__attribute__((cleanup(put_json))) struct json_object *params = given ? given : json_object_new_object();
-	__attribute__((cleanup(varlink_freep))) struct varlink *v = NULL;
-	struct err e = { 0 };
+	int r = reach_daemon(c);
 
-	if (!request_has(c->req, OPT_DIRECT)) {
-		int r = varlink_connect(socket_path(c), CALL_TIMEOUT_SEC, &v, &e);
-
-		if (r >= 0)
-			return call(c, v, m, noun, params, ret);
-		say_direct(c, r);
-	}
+	if (r != CTL_OK)
+		return r;
+	if (c->daemon)
+		return call(c, m, noun, params, ret);
+	say_direct(c);
 	return read_direct(c, m, noun, params, ret);
 }
 
 int ctl_write(struct ctl *c, enum method_id m, struct json_object *given, struct json_object **ret)
 {
 	__attribute__((cleanup(put_json))) struct json_object *params = given;
-	__attribute__((cleanup(varlink_freep))) struct varlink *v = NULL;
-	struct err e = { 0 };
-	int r;
+	int r = reach_daemon(c);
 
-	if (!takes_netns(&methods[m]) && request_has(c->req, OPT_NETNS))
-		return ctl_fail(c, CTL_USAGE, "this is one for the whole host: --netns has no meaning here");
-	r = varlink_connect(socket_path(c), CALL_TIMEOUT_SEC, &v, &e);
-	if (r == -EACCES || r == -EPERM)
-		return ctl_fail(c, CTL_DENIED, "%s (changes need root)", e.text);
-	if (r < 0)
-		return ctl_fail(c, CTL_UNREACHABLE, "%s (%s); start it with: systemctl start smcd",
-				r == -ENOENT || r == -ECONNREFUSED ? "smcd is not running" : "smcd does not answer",
-				e.text);
-	return call(c, v, m, NULL, params, ret);
+	if (r != CTL_OK)
+		return r;
+	if (is_denied(c->daemon_error))
+		return ctl_fail(c, CTL_DENIED,
+				"access to smcd at %s was refused: changes need root; members of group smcd may read, "
+				"and what only shows takes --direct",
+				socket_path(c));
+	if (!c->daemon)
+		return ctl_fail(c, CTL_UNREACHABLE, "smcd is not running (%s: %s); start it with: systemctl start smcd",
+				socket_path(c), strerror(-c->daemon_error));
+	return call(c, m, NULL, params, ret);
 }
 
 int ctl_daemon_info(struct ctl *c, struct json_object **ret)
 {
 	__attribute__((cleanup(put_json))) struct json_object *reply = NULL;
-	__attribute__((cleanup(varlink_freep))) struct varlink *v = NULL;
 	CLEANUP_FREE char *error = NULL;
 	struct err e = { 0 };
+	int r = reach_daemon(c);
 
 	*ret = NULL;
-	if (request_has(c->req, OPT_DIRECT) || varlink_connect(socket_path(c), CALL_TIMEOUT_SEC, &v, &e) < 0)
-		return CTL_OK;
-	if (varlink_call(v, VARLINK_SERVICE ".GetInfo", NULL, &reply, &error, &e) < 0)
-		return ctl_fail(c, CTL_FAILED, "%s", e.text);
+	if (r != CTL_OK || !c->daemon)
+		return r;
+	if (varlink_call(c->daemon, VARLINK_SERVICE ".GetInfo", NULL, &reply, &error, &e) < 0)
+		return fail_call(c, &e, ACCESS_READ);
 	if (error)
 		return fail_daemon(c, error, reply);
 	*ret = reply;
 	reply = NULL;
+	return CTL_OK;
+}
+
+int ctl_status(struct ctl *c, struct json_object **ret)
+{
+	int r = reach_daemon(c);
+
+	if (r != CTL_OK || c->daemon)
+		return r != CTL_OK ? r : call(c, METHOD_GET_STATUS, NULL, NULL, ret);
+	say_direct(c);
+	*ret = NULL;
 	return CTL_OK;
 }
 
@@ -425,6 +466,7 @@ int ctl_run(struct session *s, int n, char *const *words)
 		print_failures(&c, r);
 	text_done(&c.failures);
 	c.kernel = kernel_free(c.kernel);
+	c.daemon = varlink_free(c.daemon);
 	/* A full disk or a closed pipe must not look like success. */
 	if (fflush(s->out) != 0 || ferror(s->out)) {
 		fprintf(s->err, "smcctl: write the output: %s\n", strerror(errno));

@@ -380,11 +380,10 @@ void status_text(struct json_object *status, struct text *t)
 	struct json_object *policy = member(status, "policy"), *use = member(status, "use");
 
 	label(t, "smcd");
+	add_string(t, member(status, "smcd"));
 	if (version) {
-		text_add(t, "running, version ");
+		text_add(t, ", version ");
 		add_string(t, version);
-	} else {
-		text_add(t, "not running");
 	}
 	text_add(t, "\n");
 	if (netns && json_object_get_string_len(netns)) {

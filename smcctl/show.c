@@ -10,7 +10,7 @@ static void put_reply(struct json_object **o)
 }
 #define CLEANUP_REPLY CLEANUP(put_reply)
 
-/* Names as the parameter "names"; NULL (with CTL_OK) where none are given. */
+/* The arguments as the parameter "names". */
 static struct json_object *names_params(const struct request *r)
 {
 	struct json_object *params, *names;
@@ -317,7 +317,7 @@ int cmd_version(struct ctl *c, const struct request *r)
 		text_add_safe(&t, json_object_get_string(version), (size_t)json_object_get_string_len(version),
 			      SHOWN_MAX);
 	else
-		text_add(&t, "%s", request_has(r, OPT_DIRECT) ? "not asked" : "not running");
+		text_add(&t, "%s", ctl_daemon_state(c));
 	text_add(&t, "\n");
 	return ctl_print(c, &t, false);
 }

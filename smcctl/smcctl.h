@@ -71,6 +71,7 @@ enum arg_kind {
 
 struct ctl;
 struct request;
+struct varlink;
 
 struct command {
 	const char *name;        /* first word; NULL: the noun's name */
@@ -83,7 +84,8 @@ struct command {
 	unsigned int min_args, max_args;
 	uint32_t options; /* OPTION() bits beside the common ones */
 	enum access access;
-	bool local; /* works with neither daemon nor kernel */
+	bool local;     /* works with neither daemon nor kernel */
+	bool host_wide; /* about the whole host: --netns is refused */
 	int (*run)(struct ctl *c, const struct request *r);
 };
 extern const struct command commands[];
@@ -224,8 +226,10 @@ struct session {
 struct ctl {
 	struct session *session;
 	const struct request *req;
-	struct kernel *kernel; /* opened by the first direct read */
-	struct text failures;  /* messages so far, one a line: for --json */
+	struct varlink *daemon; /* connected by the first call */
+	int daemon_error;       /* why there is no connection: smcd is absent, or lets the caller not in */
+	struct kernel *kernel;  /* opened by the first direct read */
+	struct text failures;   /* messages so far, one a line: for --json */
 };
 
 /* Run one command line (without the program's name): what main() and the shell do. */
@@ -236,13 +240,20 @@ int ctl_run(struct session *s, int n, char *const *words);
 int ctl_fail(struct ctl *c, enum ctl_exit code, const char *fmt, ...) PRINTF(3, 4);
 /* The same for an error of the library; EPERM and EACCES become CTL_DENIED, with what to do. */
 int ctl_fail_err(struct ctl *c, const struct err *e);
-/* Ask smcd, or the kernel where smcd does not run. params is taken over, may be NULL. */
+/*
+ * Ask smcd, or the kernel where smcd does not run or lets the caller not in, which is said on stderr. A smcd that does
+ * not answer is a failure. params is taken over, may be NULL.
+ */
 int ctl_read(struct ctl *c, enum method_id m, const struct noun *noun, struct json_object *params,
 	     struct json_object **ret);
 /* Have smcd change something. params is taken over. */
 int ctl_write(struct ctl *c, enum method_id m, struct json_object *params, struct json_object **ret);
-/* Does smcd answer? *ret is its org.varlink.service.GetInfo reply, or NULL where it does not. */
+/* *ret is smcd's org.varlink.service.GetInfo reply, or NULL where it is not there, no access, or not to be asked. */
 int ctl_daemon_info(struct ctl *c, struct json_object **ret);
+/* *ret is smcd's GetStatus reply, or NULL (said on stderr) where the kernel is to be read directly. */
+int ctl_status(struct ctl *c, struct json_object **ret);
+/* After one of these: "running", "not running", "no access", "not asked". */
+const char *ctl_daemon_state(const struct ctl *c);
 /* The kernel, directly. */
 int ctl_kernel(struct ctl *c, struct kernel **ret);
 void ctl_note(struct ctl *c, const char *fmt, ...) PRINTF(2, 3);

@@ -95,31 +95,22 @@ static int add_use_of(struct ctl *c, struct json_object *status)
 	return CTL_OK;
 }
 
-static int read_status(struct ctl *c, struct json_object **ret)
-{
-	CLEANUP_STATUS struct json_object *info = NULL;
-	int r = ctl_daemon_info(c, &info);
-
-	if (r != CTL_OK)
-		return r;
-	if (info)
-		return ctl_read(c, METHOD_GET_STATUS, NULL, NULL, ret);
-	return direct_status(c, ret);
-}
-
 int cmd_status(struct ctl *c, const struct request *r)
 {
 	CLEANUP_STATUS struct json_object *reply = NULL;
 	CLEANUP_TEXT struct text t = { 0 };
 	struct json_object *status, *smc;
-	int rc = read_status(c, &reply);
+	int rc = ctl_status(c, &reply);
 
+	if (rc == CTL_OK && !reply)
+		rc = direct_status(c, &reply);
 	if (rc != CTL_OK)
 		return rc;
 	status = member(reply, "status");
 	smc = member(member(status, "kernel"), "smc");
 	if (!smc)
 		return ctl_fail(c, CTL_FAILED, "the answer has no status of the kernel");
+	json_object_object_add(status, "smcd", json_object_new_string(ctl_daemon_state(c)));
 	if (json_object_get_boolean(smc)) {
 		rc = add_use_of(c, status);
 		if (rc != CTL_OK)

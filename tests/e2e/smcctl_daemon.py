@@ -238,5 +238,50 @@ def test_netns_is_passed_on():
         assert s.calls[0]["parameters"] == {"netns": "blue"}, s.calls
 
 
+def read_and_write(path, prefix=()):
+    """A command that shows and one that changes, on a kernel without anything in it."""
+    for args in (["links", "show"], ["set", "wmem=1M"], ["status"], ["version"]):
+        with tempfile.NamedTemporaryFile("w", prefix="smcctl-test-") as f:
+            f.write("era 6.12\n")
+            f.flush()
+            yield subprocess.run([*prefix, "smcctl-fake", "--socket", path, *args], env={**os.environ, "SMCD_FAKE": f.name},
+                                 text=True, timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, check=False)
+
+
+def test_no_access():
+    """a socket that is closed to the caller: read from the kernel and say so, change nothing with exit code 77"""
+    # Permissions do not stop root, unless it has given that capability away.
+    prefix = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    refused = "access to smcd was refused (members of group smcd have it); read from the kernel directly"
+    with Server() as s:
+        os.chmod(s.path, 0)
+        show, change, status, version = read_and_write(s.path, prefix)
+    assert show.returncode == 0 and refused in show.stderr, show
+    assert change.returncode == 77 and re.search(f"access to smcd at {s.path} was refused.*group smcd.*--direct",
+                                                 change.stderr), change
+    assert status.returncode == 0 and refused in status.stderr and re.search("^smcd +no access", status.stdout), status
+    assert version.returncode == 0 and re.search("^smcd +no access", version.stdout, re.M), version
+
+
+def test_no_answer():
+    """a smcd that takes no connection is not taken for an absent one: exit code 4"""
+    with tempfile.TemporaryDirectory(prefix="smcctl-test-") as directory, socket.socket(socket.AF_UNIX) as full:
+        path = os.path.join(directory, "socket")
+        full.bind(path)
+        full.listen(0)
+        waiting = socket.socket(socket.AF_UNIX)
+        waiting.connect(path)
+        for r in read_and_write(path):
+            assert r.returncode == 4 and "smcd does not answer" in r.stderr and r.stdout == "", r
+        waiting.close()
+
+
+def test_bad_socket_path():
+    """a path that can be no socket is told, and nothing is read past it"""
+    for r in read_and_write("/" + "x" * 200):
+        assert r.returncode == 4 and "longer than" in r.stderr and r.stdout == "", r
+
+
 if __name__ == "__main__":
     run(tests_of(sys.modules[__name__]))

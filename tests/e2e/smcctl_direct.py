@@ -216,8 +216,10 @@ def test_status():
     r = smcctl("status", "--json").json
     assert r["status"]["use"]["fallbacks_client"] == 70000 and r["status"]["version"] is None, r
     for era in ("none", "unloaded"):
-        r = check(Fake("era " + era)("status"), 0)
+        r = check(Fake("era " + era)("status"), 0, DIRECT)
         assert "SMC is not there" in r.out, r.out
+    r = check(smcctl("status", "--direct"), 0)
+    assert re.search("^smcd +not asked", r.out), r.out
 
 
 def test_no_smc():

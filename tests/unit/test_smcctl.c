@@ -193,6 +193,8 @@ static void refuses_wrong_lines(void **state)
 	refused(WORDS("pnet", "add", "--interface", "eth0", "--port", "1"), "needs ID");
 	refused(WORDS("ueid", "add", "A", "B"), "at most 1");
 	refused(WORDS("set", "wmem=1M", "--direct"), "smcd only");
+	refused(WORDS("status", "-n", "blue"), "whole host: --netns");
+	refused(WORDS("ueid", "add", "EID1", "-n", "blue"), "whole host: --netns");
 	refused(WORDS("", "show"), "unknown command ''");
 }
 
