@@ -404,6 +404,24 @@ int ctl_print(struct ctl *c, const struct text *t, bool head)
 	return CTL_OK;
 }
 
+int ctl_print_help(struct ctl *c, const char *name, const struct command *command)
+{
+	__attribute__((cleanup(put_json))) struct json_object *o = NULL;
+	CLEANUP_TEXT struct text t = { 0 };
+
+	if (request_has(c->req, OPT_JSON)) {
+		o = help_json(name, command);
+		return ctl_print_json(c, o);
+	}
+	if (command)
+		help_command(command, &t);
+	else if (name)
+		help_name(name, &t);
+	else
+		help_all(&t);
+	return ctl_print(c, &t, false);
+}
+
 /* ---- running ---- */
 
 static int usage_error(struct ctl *c, const struct err *e)
@@ -411,26 +429,12 @@ static int usage_error(struct ctl *c, const struct err *e)
 	return ctl_fail(c, CTL_USAGE, "%s; see smcctl --help", e->text);
 }
 
-/* Help asked for by an option: of the command, of all verbs of a first word, or of all. */
-static int print_help(struct ctl *c)
-{
-	CLEANUP_TEXT struct text t = { 0 };
-
-	if (c->req->command)
-		help_command(c->req->command, &t);
-	else if (c->req->name)
-		help_name(c->req->name, &t);
-	else
-		help_all(&t);
-	return ctl_print(c, &t, false);
-}
-
 static int run_request(struct ctl *c)
 {
 	const struct request *r = c->req;
 
 	if (request_has(r, OPT_HELP))
-		return print_help(c);
+		return ctl_print_help(c, r->name, r->command);
 	if (request_has(r, OPT_VERSION) && !r->command)
 		return cmd_version(c, r);
 	return r->command->run(c, r);

@@ -162,14 +162,19 @@ static void add_arguments(const struct command *c, struct text *t)
 	}
 }
 
+static const char *command_details(const struct command *c)
+{
+	return c->details || c->kind != ARGS_FILTER ? c->details : filter_details;
+}
+
 void help_command(const struct command *c, struct text *t)
 {
 	text_add(t, "Usage: smcctl [OPTION]... ");
 	add_command_line(c, t);
 	text_add(t, "\n\n%s.\n", command_summary(c));
-	if (c->details || c->kind == ARGS_FILTER) {
+	if (command_details(c)) {
 		text_add(t, "\n");
-		wrap(t, 0, c->details ? c->details : filter_details);
+		wrap(t, 0, command_details(c));
 	}
 	add_arguments(c, t);
 	if (c->options) {
@@ -179,4 +184,101 @@ void help_command(const struct command *c, struct text *t)
 				add_option(o, t);
 	}
 	add_common_options(t);
+}
+
+/* ---- the same as JSON ---- */
+
+static struct json_object *string_or_null(const char *s)
+{
+	return s ? json_object_new_string(s) : NULL;
+}
+
+static struct json_object *option_json(enum option_id o)
+{
+	const struct option_row *row = &option_table[o];
+	struct json_object *json = json_object_new_object();
+	const char letter[] = { row->letter, '\0' };
+
+	json_object_object_add(json, "name", json_object_new_string(row->name));
+	json_object_object_add(json, "letter", string_or_null(row->letter ? letter : NULL));
+	json_object_object_add(json, "argument", string_or_null(row->arg));
+	json_object_object_add(json, "doc", json_object_new_string(row->doc));
+	return json;
+}
+
+static struct json_object *options_json(const struct command *c)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (enum option_id o = c ? N_COMMON_OPTIONS : 0; o < (c ? N_OPTIONS : N_COMMON_OPTIONS); o++)
+		if (!c || (c->options & OPTION(o)))
+			json_object_array_add(array, option_json(o));
+	return array;
+}
+
+static struct json_object *field_json(const struct field *f)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_object_object_add(json, "name", json_object_new_string(f->name));
+	json_object_object_add(json, "doc", json_object_new_string(f->doc));
+	return json;
+}
+
+/* What NAME is in NAME=VALUE; null for commands without. Knobs have a command that shows them with all that is known.
+ */
+static struct json_object *fields_json(const struct command *c)
+{
+	struct json_object *array;
+
+	if (c->kind != ARGS_FILTER && c->kind != ARGS_ENTRY)
+		return NULL;
+	array = json_object_new_array();
+	for (size_t i = c->kind == ARGS_ENTRY; i < c->noun->n_fields; i++)
+		json_object_array_add(array, field_json(&c->noun->fields[i]));
+	return array;
+}
+
+static struct json_object *command_json(const struct command *c)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_object_object_add(json, "name", json_object_new_string(command_name(c)));
+	json_object_object_add(json, "verb", string_or_null(c->verb));
+	json_object_object_add(json, "arguments", string_or_null(c->args));
+	json_object_object_add(json, "summary", json_object_new_string(command_summary(c)));
+	json_object_object_add(json, "details", string_or_null(command_details(c)));
+	json_object_object_add(json, "changes", json_object_new_boolean(c->access == ACCESS_WRITE));
+	json_object_object_add(json, "options", options_json(c));
+	json_object_object_add(json, "fields", fields_json(c));
+	return json;
+}
+
+static struct json_object *exit_codes_json(void)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < n_exit_codes; i++) {
+		struct json_object *json = json_object_new_object();
+
+		json_object_object_add(json, "code", json_object_new_int(exit_codes[i].code));
+		json_object_object_add(json, "doc", json_object_new_string(exit_codes[i].doc));
+		json_object_array_add(array, json);
+	}
+	return array;
+}
+
+struct json_object *help_json(const char *name, const struct command *only)
+{
+	struct json_object *reply = json_object_new_object(), *help = json_object_new_object();
+	struct json_object *array = json_object_new_array();
+
+	json_object_object_add(reply, "help", help);
+	json_object_object_add(help, "commands", array);
+	for (size_t i = 0; i < n_commands; i++)
+		if (only ? only == &commands[i] : !name || str_eq(command_name(&commands[i]), name))
+			json_object_array_add(array, command_json(&commands[i]));
+	json_object_object_add(help, "options", options_json(NULL));
+	json_object_object_add(help, "exit_codes", exit_codes_json());
+	return reply;
 }

@@ -326,19 +326,10 @@ int cmd_help(struct ctl *c, const struct request *r)
 {
 	const char *name = r->n_args ? r->args[0].word : NULL, *verb = r->n_args > 1 ? r->args[1].word : NULL;
 	const struct command *of = name ? command_find(name, verb) : NULL;
-	CLEANUP_TEXT struct text t = { 0 };
+	char shown[4 * SHOWN_MAX + 4], more[4 * SHOWN_MAX + 4];
 
-	if (!name) {
-		help_all(&t);
-	} else if (of) {
-		help_command(of, &t);
-	} else if (!verb && command_name_known(name)) {
-		help_name(name, &t);
-	} else {
-		char shown[4 * SHOWN_MAX + 4], more[4 * SHOWN_MAX + 4];
-
-		return ctl_fail(c, CTL_USAGE, "there is no command '%s%s%s'", safe_str(shown, sizeof(shown), name),
-				verb ? " " : "", verb ? safe_str(more, sizeof(more), verb) : "");
-	}
-	return ctl_print(c, &t, false);
+	if (!name || of || (!verb && command_name_known(name)))
+		return ctl_print_help(c, name, of);
+	return ctl_fail(c, CTL_USAGE, "there is no command '%s%s%s'", safe_str(shown, sizeof(shown), name),
+			verb ? " " : "", verb ? safe_str(more, sizeof(more), verb) : "");
 }

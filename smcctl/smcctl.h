@@ -210,6 +210,8 @@ void document_text(struct json_object *o, struct text *t);
 void help_all(struct text *t);
 void help_name(const char *name, struct text *t); /* all verbs of a first word */
 void help_command(const struct command *c, struct text *t);
+/* {"help": ...}: one command, or all of a first word, or (both NULL) all. */
+struct json_object *help_json(const char *name, const struct command *only);
 
 /* ---- client.c: one command under way ---- */
 /* What lasts over the commands of a shell. */
@@ -259,6 +261,8 @@ int ctl_kernel(struct ctl *c, struct kernel **ret);
 void ctl_note(struct ctl *c, const char *fmt, ...) PRINTF(2, 3);
 /* {"schema": 1} and the members of reply. */
 int ctl_print_json(struct ctl *c, struct json_object *reply);
+/* Help for a command, for all of a first word, or (both NULL) for all; as JSON where that was asked for. */
+int ctl_print_help(struct ctl *c, const char *name, const struct command *command);
 /* Text whose first line is the head of a table (bold on a terminal). */
 int ctl_print(struct ctl *c, const struct text *t, bool head);
 

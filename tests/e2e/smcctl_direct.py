@@ -346,6 +346,23 @@ def test_help():
     check(smcctl("help", "nonsense"), 2, re.compile("nonsense"))
 
 
+def test_help_as_json():
+    """--json goes with help, too: what the text names"""
+    smcctl = Fake("era none")
+    r = check(smcctl("help", "--json"), 0).json
+    assert r == check(smcctl("--help", "--json"), 0).json and r["schema"] == 1, r
+    text = smcctl("help").out
+    for command in r["help"]["commands"]:
+        words = [command["name"]] + ([command["verb"]] if command["verb"] else [])
+        assert " ".join(words) in text and command["summary"].split()[0] in text, command
+        one = check(smcctl(*words, "--help", "--json"), 0).json["help"]
+        assert one["commands"] == [command] and check(smcctl("help", *words, "-j"), 0).json["help"] == one, one
+    assert {"json", "netns"} <= {o["name"] for o in r["help"]["options"]}, r
+    assert [e["code"] for e in r["help"]["exit_codes"]] == [0, 1, 2, 4, 77], r
+    assert [c["verb"] for c in smcctl("knobs", "-hj").json["help"]["commands"]] == ["show", "set", "reset"]
+    assert smcctl("help", "nonsense", "--json").json["error"]["exit"] == 2
+
+
 def test_output_errors():
     """a full disk is an error, not success"""
     smcctl = Fake()
