@@ -171,27 +171,41 @@ static int genl_get(struct kernel *k, const struct knob *knob, struct value *ret
 	return r;
 }
 
-static int knob_get(struct kernel *k, const struct knob *knob, struct value *ret, struct err *e)
+static int knob_get(struct kernel *k, const struct knob *knob, struct value *ret, const char **ret_surface,
+		    struct err *e)
 {
 	int r = knob->sysctl ? sysctl_read(k, knob->sysctl, e) : -ENOENT;
 
-	if (r >= 0)
+	if (r >= 0) {
+		*ret_surface = "sysctl";
 		return parse_sysctl(k, knob, ret, e);
+	}
 	if (r != -ENOENT)
 		return r;
+	*ret_surface = "netlink";
 	r = genl_get(k, knob, ret, e);
 	return r == -EOPNOTSUPP ? no_surface(k, knob, e) : r;
 }
 
-int kernel_knob_get(struct kernel *k, const struct knob *knob, struct value *ret, struct err *e)
+int kernel_knob_read(struct kernel *k, const struct knob *knob, struct value *ret, const char **ret_surface,
+		     struct err *e)
 {
+	const char *surface = NULL;
 	struct value v = { 0 };
-	int r = knob_get(k, knob, &v, e);
+	int r = knob_get(k, knob, &v, &surface, e);
 
 	if (r < 0)
 		return kernel_fail(k, e, r, "read '%s'", knob->name);
 	*ret = v;
+	*ret_surface = surface;
 	return 0;
+}
+
+int kernel_knob_get(struct kernel *k, const struct knob *knob, struct value *ret, struct err *e)
+{
+	const char *surface;
+
+	return kernel_knob_read(k, knob, ret, &surface, e);
 }
 
 static int genl_set(struct kernel *k, const struct knob *knob, struct value v, struct err *e)
@@ -230,6 +244,7 @@ static int knob_write(struct kernel *k, const struct knob *knob, struct value v,
 static int knob_set(struct kernel *k, const struct knob *knob, struct value v, struct err *e)
 {
 	char wanted[KNOB_TEXT_MAX];
+	const char *surface = NULL;
 	struct value now = { 0 };
 	int r = value_check(&knob->spec, v, e);
 
@@ -243,7 +258,7 @@ static int knob_set(struct kernel *k, const struct knob *knob, struct value v, s
 	r = knob_write(k, knob, v, e);
 	if (r < 0)
 		return r;
-	r = knob_get(k, knob, &now, e);
+	r = knob_get(k, knob, &now, &surface, e);
 	if (r == 0 && !value_equal(v, now)) {
 		struct text t CLEANUP_TEXT = { 0 };
 
@@ -258,15 +273,6 @@ int kernel_knob_set(struct kernel *k, const struct knob *knob, struct value v, s
 	int r = knob_set(k, knob, v, e);
 
 	return r < 0 ? kernel_fail(k, e, r, "set '%s'", knob->name) : 0;
-}
-
-const char *kernel_knob_surface(struct kernel *k, const struct knob *knob)
-{
-	struct value v;
-
-	if (knob->sysctl && sysctl_read(k, knob->sysctl, NULL) != -ENOENT)
-		return "sysctl";
-	return genl_get(k, knob, &v, NULL) == 0 ? "netlink" : NULL;
 }
 
 /* ---- lists ---- */

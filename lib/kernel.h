@@ -46,8 +46,9 @@ int kernel_probe(struct kernel *k, bool autoload, struct features *ret, struct e
 int kernel_knob_get(struct kernel *k, const struct knob *knob, struct value *ret, struct err *e);
 /* Checks the range first (-ERANGE), writes, reads back; -EIO when the kernel has another value than was written. */
 int kernel_knob_set(struct kernel *k, const struct knob *knob, struct value v, struct err *e);
-/* "sysctl" or "netlink": what serves this knob here; NULL: nothing does. */
-const char *kernel_knob_surface(struct kernel *k, const struct knob *knob);
+/* The same, and what serves this knob here: "sysctl" or "netlink". */
+int kernel_knob_read(struct kernel *k, const struct knob *knob, struct value *ret, const char **ret_surface,
+		     struct err *e);
 
 /* ---- lists ---- */
 /*

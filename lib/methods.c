@@ -49,7 +49,7 @@ const struct method methods[N_METHODS] = {
 /* Records that no noun's table describes. */
 static const char *const record_types[] = {
 	"type Status (version: string, netns: string, kernel: KernelState, policy: PolicyState)",
-	"type KernelState (smc: bool, pnetid: bool, sysctl: bool, message: string)",
+	"type KernelState (smc: ?bool, pnetid: ?bool, sysctl: ?bool, message: string)",
 	"type PolicyState (files: []string, ok: bool, message: string, problems: []string, generation: int, settings: "
 	"int, "
 	"unsupported: []string, overrides: []Override, last_apply: ?string)",

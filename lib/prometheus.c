@@ -74,6 +74,8 @@ static void add_up(const struct snapshot *s, struct text *t)
 	const struct sysinfo_smc *i = &s->sysinfo;
 	char number[24];
 
+	if (s->unknown)
+		return;
 	start_labels(&l, s);
 	add_head(t, M_UP);
 	add_uint(t, M_UP, text_str(&l), s->features.smc);
@@ -327,8 +329,10 @@ static void add_policy(const struct policy_metrics *p, struct text *t)
 		add_sample(t, metrics[M_POLICY_TIME].name, "", "");
 		text_add(t, "%.3f\n", p->last_ok_timestamp);
 	}
-	add_head(t, M_POLICY_DRIFT);
-	add_uint(t, M_POLICY_DRIFT, "", p->drift);
+	if (!p->drift_unknown) {
+		add_head(t, M_POLICY_DRIFT);
+		add_uint(t, M_POLICY_DRIFT, "", p->drift);
+	}
 	add_head(t, M_POLICY_GENERATION);
 	add_uint(t, M_POLICY_GENERATION, "", p->generation);
 	add_head(t, M_POLICY_APPLIES);
@@ -358,8 +362,7 @@ void render_prometheus(const struct snapshot *s, const struct policy_metrics *po
 	}
 	if (s->ok[COLLECT_KNOBS])
 		add_knobs(s, t);
-	if (s->features.smc)
-		add_collectors(s, t);
+	add_collectors(s, t);
 	if (policy)
 		add_policy(policy, t);
 }

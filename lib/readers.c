@@ -43,8 +43,8 @@ static int read_knobs(struct kernel *k, struct json_object *params, const struct
 	r = knob_states_read(k, states, e);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; ctx->sources && i < n_knobs; i++)
-		states[i].source = ctx->sources[i];
+	if (ctx->add_sources)
+		ctx->add_sources(ctx->arg, k, states);
 	o = json_object_new_object();
 	json_object_object_add(o, "netns", json_object_new_string(kernel_netns(k)));
 	json_object_object_add(o, "knobs", render_knobs(states, n ? only : NULL));

@@ -9,7 +9,9 @@
 #include "render.h"
 
 struct read_context {
-	const enum knob_source *sources;     /* n_knobs; NULL: all SOURCE_KERNEL */
+	/* Fills in who set each knob of states[n_knobs]. NULL: all SOURCE_KERNEL. */
+	void (*add_sources)(void *arg, struct kernel *k, struct knob_state *states);
+	void *arg;
 	const struct policy_metrics *policy; /* NULL: not in smcd */
 };
 

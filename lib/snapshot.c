@@ -29,13 +29,12 @@ int knob_states_read(struct kernel *k, struct knob_state *ret, struct err *e)
 		int r;
 
 		*s = (struct knob_state){ 0 };
-		r = kernel_knob_get(k, &knobs[i], &s->value, e);
+		r = kernel_knob_read(k, &knobs[i], &s->value, &s->surface, e);
 		if (r == -EOPNOTSUPP || r == -ENOPROTOOPT)
 			continue;
 		if (r < 0)
 			return r;
 		s->supported = true;
-		s->surface = kernel_knob_surface(k, &knobs[i]);
 		if (s->value.kind == VALUE_STR) {
 			snprintf(s->string, sizeof(s->string), "%s", s->value.s);
 			s->value.s = s->string;
@@ -84,8 +83,7 @@ int snapshot_take(struct kernel *k, struct snapshot *ret, struct err *e)
 		return err_set(e, -ENOMEM, "read the state of SMC: %s", strerror(ENOMEM));
 	snprintf(s.netns, sizeof(s.netns), "%s", kernel_netns(k));
 	/* Without the module there is nothing to collect, and that is what smc_up 0 says. */
-	if (kernel_probe(k, false, &s.features, NULL) < 0)
-		s.features = (struct features){ 0 };
+	s.unknown = kernel_probe(k, false, &s.features, NULL) < 0;
 	if (s.features.smc && kernel_sysinfo(k, &s.sysinfo, NULL) < 0)
 		s.sysinfo = (struct sysinfo_smc){ 0 };
 	for (enum collector c = 0; s.features.smc && c < N_COLLECTORS; c++) {

@@ -35,6 +35,7 @@ const char *collector_name(enum collector c);
 
 struct snapshot {
 	char netns[256];
+	bool unknown; /* what the kernel has could not be told: features says nothing */
 	struct features features;
 	struct sysinfo_smc sysinfo;
 	struct knob_state *knobs; /* n_knobs */
@@ -55,5 +56,6 @@ void snapshot_done(struct snapshot *s);
 struct policy_metrics {
 	bool last_ok;
 	double last_ok_timestamp; /* 0: never */
+	bool drift_unknown;
 	uint64_t drift, generation, applies_ok, applies_failed;
 };

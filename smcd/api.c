@@ -176,51 +176,42 @@ static int answer_failure(struct request *q)
 
 /* ---- read methods ---- */
 
-static int policy_metrics(struct manager *m, struct policy_metrics *ret, struct err *e)
+/* Where the drift cannot be told now, the rest is. */
+static struct policy_metrics policy_metrics(struct manager *m)
 {
-	*ret = (struct policy_metrics){
+	struct policy_metrics p = {
 		.last_ok = m->outcome == POLICY_APPLIED,
 		.last_ok_timestamp = (double)m->last_apply_usec / 1e6,
 		.generation = m->generation,
 		.applies_ok = m->applies_ok,
 		.applies_failed = m->applies_failed,
 	};
-	return manager_drift(m, &ret->drift, e);
+	struct err e = { 0 };
+
+	if (manager_look(m, &e) < 0 || manager_drift(m, &p.drift, &e) < 0) {
+		log_warning(m->config.log, "metrics: the drift is not known: %s", e.text);
+		p.drift_unknown = true;
+	}
+	return p;
 }
 
-static int sources_of(struct manager *m, struct kernel *k, enum knob_source *ret, struct err *e)
+static void add_sources(void *arg, struct kernel *k, struct knob_state *states)
 {
-	CLEANUP_FREE struct knob_state *states = calloc(n_knobs, sizeof(*states));
-	int r;
-
-	if (!states)
-		return err_set(e, -ENOMEM, "out of memory");
-	r = knob_states_read(k, states, e);
-	if (r == 0)
-		manager_knob_sources(m, kernel_netns(k), states, ret);
-	return r;
+	manager_knob_sources(arg, k, states);
 }
 
 /* The method reads through k; what smcd knows besides is put in here. */
 static int read_with_context(struct request *q, struct kernel *k, struct json_object **ret)
 {
-	CLEANUP_FREE enum knob_source *sources = calloc(n_knobs, sizeof(*sources));
-	struct policy_metrics metrics_of_policy = { 0 };
-	struct read_context ctx = { 0 };
 	struct manager *m = q->api->manager;
-	int r = 0;
+	struct read_context ctx = { .add_sources = add_sources, .arg = m };
+	struct policy_metrics of_policy;
 
-	if (!sources)
-		return err_set(&q->f.e, -ENOMEM, "out of memory");
-	if (q->id == METHOD_LIST_KNOBS) {
-		r = sources_of(m, k, sources, &q->f.e);
-		ctx.sources = sources;
-	} else if (q->id == METHOD_GET_METRICS && k == m->k) {
-		manager_look(m);
-		r = policy_metrics(m, &metrics_of_policy, &q->f.e);
-		ctx.policy = &metrics_of_policy;
+	if (q->id == METHOD_GET_METRICS && k == m->k) {
+		of_policy = policy_metrics(m);
+		ctx.policy = &of_policy;
 	}
-	return r < 0 ? r : read_method(k, q->id, q->noun, q->params, &ctx, ret, &q->f.e);
+	return read_method(k, q->id, q->noun, q->params, &ctx, ret, &q->f.e);
 }
 
 static int read_from_kernel(struct request *q, struct json_object **ret)
@@ -327,18 +318,27 @@ static struct json_object *policy_json(const struct manager *m)
 	return o;
 }
 
+/* What the kernel has; null where that could not be told, and the message says why. */
+static struct json_object *kernel_json(struct manager *m)
+{
+	struct json_object *o = json_object_new_object();
+	struct err e = { 0 };
+	bool known = manager_look(m, &e) == 0;
+
+	add(o, "smc", known ? json_object_new_boolean(m->features.smc) : NULL);
+	add(o, "pnetid", known ? json_object_new_boolean(m->features.pnetid) : NULL);
+	add(o, "sysctl", known ? json_object_new_boolean(m->features.sysctl) : NULL);
+	if (known) /* what was tried again on the way does not count */
+		err_set(&e, 0, m->features.smc ? "" : "this kernel has no SMC: the module smc is not loaded");
+	add(o, "message", str(e.text));
+	return o;
+}
+
 static int call_status(struct request *q, struct json_object **ret)
 {
 	struct manager *m = q->api->manager;
-	struct json_object *o, *kernel;
+	struct json_object *o = json_object_new_object(), *kernel = kernel_json(m);
 
-	manager_look(m);
-	o = json_object_new_object();
-	kernel = json_object_new_object();
-	add(kernel, "smc", json_object_new_boolean(m->features.smc));
-	add(kernel, "pnetid", json_object_new_boolean(m->features.pnetid));
-	add(kernel, "sysctl", json_object_new_boolean(m->features.sysctl));
-	add(kernel, "message", str(manager_kernel_message(m)));
 	add(o, "version", str(SMCD_VERSION));
 	add(o, "netns", str(kernel_netns(m->k)));
 	add(o, "kernel", kernel);

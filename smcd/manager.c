@@ -150,17 +150,9 @@ int manager_kernel(struct manager *m, const char *netns, struct kernel **ret, st
 	return 0;
 }
 
-void manager_look(struct manager *m)
+int manager_look(struct manager *m, struct err *e)
 {
-	if (kernel_probe(m->k, false, &m->features, NULL) < 0)
-		m->features = (struct features){ 0 };
-}
-
-const char *manager_kernel_message(const struct manager *m)
-{
-	return m->features.smc
-		       ? ""
-		       : "this kernel has no SMC: the module smc is not loaded, and asking for it did not load it";
+	return kernel_probe(m->k, false, &m->features, e);
 }
 
 /* ---- policy ---- */
@@ -308,8 +300,11 @@ static int held_for_want_of_smc(struct manager *m, struct policy *p)
 {
 	take_policy(m, p);
 	m->n_unsupported = 0;
-	outcome_set(m, POLICY_NO_SMC, "%s; the policy (%zu settings) waits for a reload", manager_kernel_message(m),
-		    manager_n_settings(m));
+	outcome_set(
+		m, POLICY_NO_SMC,
+		"this kernel has no SMC: the module smc is not loaded, and asking for it did not load it; the policy "
+		"(%zu settings) waits for a reload",
+		manager_n_settings(m));
 	return 0;
 }
 
@@ -350,23 +345,22 @@ void manager_status(const struct manager *m, struct text *t)
 
 /* ---- looking at it ---- */
 
-void manager_knob_sources(const struct manager *m, const char *netns, const struct knob_state *states,
-			  enum knob_source *ret)
+void manager_knob_sources(const struct manager *m, struct kernel *k, struct knob_state *states)
 {
+	const char *netns = kernel_netns(k);
 	const struct state_netns *ns = state_find(&m->state, netns);
 	uint64_t inode = netns_inode(netns);
 
 	if (ns && ns->inode && inode && ns->inode != inode)
 		ns = NULL; /* another namespace by now */
 	for (size_t i = 0; i < n_knobs; i++) {
-		ret[i] = SOURCE_KERNEL;
 		if (!states[i].supported)
 			continue;
 		if (ns && ns->knobs[i].override.kind != VALUE_ABSENT &&
 		    value_equal(states[i].value, held_value(&ns->knobs[i].override)))
-			ret[i] = SOURCE_OVERRIDE;
+			states[i].source = SOURCE_OVERRIDE;
 		else if (!netns[0] && value_equal(states[i].value, manager_policy_knob(m, &m->policy, i)->v))
-			ret[i] = SOURCE_POLICY;
+			states[i].source = SOURCE_POLICY;
 	}
 }
 
@@ -485,9 +479,10 @@ int manager_settings(struct manager *m, int (*each)(void *ctx, const struct sett
 {
 	CLEANUP_OBSERVED struct observed o = { 0 };
 	struct settings_context c = { .m = m, .each = each, .ctx = ctx };
-	int r = 0;
+	int r = manager_look(m, e);
 
-	manager_look(m);
+	if (r < 0)
+		return r;
 	if (m->features.smc) {
 		r = observe(m->k, OBSERVE_ALL, &o, e);
 		if (r < 0)

@@ -117,10 +117,9 @@ int manager_set_seid(struct manager *m, bool on, struct failure *f);
  */
 int manager_kernel(struct manager *m, const char *netns, struct kernel **ret, struct kernel **ret_opened,
 		   struct failure *f);
-/* Who set each knob that has these values, as far as smcd knows. n_knobs each. */
-void manager_knob_sources(const struct manager *m, const char *netns, const struct knob_state *states,
-			  enum knob_source *ret);
-/* How many changes a reload would make now. */
+/* Fill in who set each knob of states[n_knobs], as read from k, as far as smcd knows. */
+void manager_knob_sources(const struct manager *m, struct kernel *k, struct knob_state *states);
+/* How many changes a reload would make now; after manager_look(). */
 int manager_drift(struct manager *m, uint64_t *ret, struct err *e);
 /* One setting of the policy in force, for GetPolicy. */
 struct setting {
@@ -134,10 +133,8 @@ int manager_settings(struct manager *m, int (*each)(void *ctx, const struct sett
 size_t manager_n_settings(const struct manager *m);
 /* One line for sd_notify's STATUS=. */
 void manager_status(const struct manager *m, struct text *t);
-/* Look again what the kernel has, without loading the module. */
-void manager_look(struct manager *m);
-/* Why m->features.smc is false; "" when it is true. */
-const char *manager_kernel_message(const struct manager *m);
+/* Look again what the kernel has, without loading the module. On failure m->features stays as it was. */
+int manager_look(struct manager *m, struct err *e);
 
 /* ---- between the files of the manager: manager.c, build.c (policy to plan), change.c (requests at run time) ---- */
 

@@ -265,6 +265,14 @@ def test_seid():
         assert d.ok("GetSeid")["seid"][0]["enabled"] == bool(before), (before, d.ok("GetSeid"))
 
 
+def test_reads_once():
+    """ListKnobs reads each knob once"""
+    with Daemon(POLICY) as d:
+        d.kernel("fault sysctl_read EIO 1 after=1 cmd=rmem")
+        d.ok("ListKnobs")
+        assert d.error("ListKnobs")[1]["errno_name"] == "EIO", "the second reading of rmem fails"
+
+
 def test_explain():
     """ExplainCode: by number, by name, unknown, nonsense"""
     with Daemon(POLICY) as d:

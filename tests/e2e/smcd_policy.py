@@ -259,6 +259,35 @@ def test_no_smc():
         assert d.value("wmem") == 262144 and d.policy_status()["ok"]
 
 
+def test_probe_fails():
+    """When it cannot be told whether there is SMC, nothing says that there is none"""
+    with Daemon(POLICY) as d:
+        d.kernel("fault recv ENOMEM 0 cmd=GETFAMILY")
+        kernel = d.ok("GetStatus")["status"]["kernel"]
+        assert kernel["smc"] is None and "Cannot allocate memory" in kernel["message"], kernel
+        metrics = d.ok("GetMetrics")["metrics"]
+        assert "\nsmc_up" not in metrics and 'smcd_netlink_errors_total{family="generic"}' in metrics, metrics
+        assert 'smcd_scrape_success{collector="stats"} 0' in metrics, metrics
+        assert "smcd_policy_drift_settings" not in metrics and "smcd_policy_generation 1" in metrics, metrics
+        assert d.error("GetPolicy")[1]["errno_name"] == "ENOMEM"
+        d.kernel("fault clear")
+        kernel = d.ok("GetStatus")["status"]["kernel"]
+        assert kernel == {"smc": True, "pnetid": True, "sysctl": True, "message": ""}, kernel
+        d.kernel("module unload")
+        message = d.ok("GetStatus")["status"]["kernel"]["message"]
+        assert "no SMC" in message and "asking" not in message, message
+
+
+def test_metrics_without_drift():
+    """A table that cannot be read costs the drift's sample and no other"""
+    for fault in ("fault answer EPERM 0 cmd=PNET_GET", "fault dump hide 0 cmd=DUMP_UEID"):
+        with Daemon({**POLICY, "ueid": ["A", "B"]}) as d:
+            d.kernel(fault)
+            metrics = d.ok("GetMetrics")["metrics"]
+            assert "smcd_policy_drift_settings" not in metrics, metrics
+            assert "smc_up 1" in metrics and "smcd_policy_generation 1" in metrics, metrics
+
+
 def test_autoload():
     """A module that is not loaded is loaded by asking for its family"""
     with Daemon(POLICY, fake="era 6.12\nmodule unload\n") as d:

@@ -107,6 +107,15 @@ static void assert_absent(const struct list *l, size_t row, unsigned int field)
 	assert_int_equal(cell(l, row, field).kind, VALUE_ABSENT);
 }
 
+/* NULL: nothing serves the knob here. */
+static const char *surface_of(struct kernel *k, const struct knob *knob)
+{
+	const char *surface = NULL;
+	struct value x;
+
+	return kernel_knob_read(k, knob, &x, &surface, NULL) < 0 ? NULL : surface;
+}
+
 /* ---- what is there ---- */
 
 static void test_no_smc(void **state)
@@ -133,7 +142,7 @@ static void test_no_smc(void **state)
 		assert_err(v, kernel_knob_get(v->k, &knobs[i], &x, &v->e), -ENOPROTOOPT);
 		if (knobs[i].def.kind != VALUE_ABSENT)
 			assert_err(v, kernel_knob_set(v->k, &knobs[i], knobs[i].def, &v->e), -ENOPROTOOPT);
-		assert_null(kernel_knob_surface(v->k, &knobs[i]));
+		assert_null(surface_of(v->k, &knobs[i]));
 	}
 	assert_err(v, kernel_ueid_add(v->k, "A", &v->e), -ENOPROTOOPT);
 	assert_err(v, kernel_ueid_delete(v->k, "A", &v->e), -ENOPROTOOPT);
@@ -232,10 +241,10 @@ static void test_knob_defaults(void **state)
 
 			if (!here) {
 				assert_err(v, kernel_knob_get(v->k, &knobs[j], &x, &v->e), -EOPNOTSUPP);
-				assert_null(kernel_knob_surface(v->k, &knobs[j]));
+				assert_null(surface_of(v->k, &knobs[j]));
 				continue;
 			}
-			assert_string_equal(kernel_knob_surface(v->k, &knobs[j]), sysctl ? "sysctl" : "netlink");
+			assert_string_equal(surface_of(v->k, &knobs[j]), sysctl ? "sysctl" : "netlink");
 			assert_ok(v, kernel_knob_get(v->k, &knobs[j], &x, &v->e));
 			if (knobs[j].def.kind != VALUE_ABSENT)
 				assert_true(value_equal(x, knobs[j].def));
@@ -344,7 +353,7 @@ static void test_hs_limitation_by_netlink(void **state)
 	struct value x;
 
 	(void)state;
-	assert_string_equal(kernel_knob_surface(v->k, hs), "netlink");
+	assert_string_equal(surface_of(v->k, hs), "netlink");
 	for (uint64_t on = 1; on < 2; on--) {
 		assert_ok(v, kernel_knob_set(v->k, hs, value_uint(on), &v->e));
 		assert_ok(v, kernel_knob_get(v->k, hs, &x, &v->e));

@@ -151,7 +151,6 @@ static void absent_knob(const struct at *a)
 
 	assert_int_equal(set(a, v, &e), -EOPNOTSUPP);
 	assert_non_null(strstr(e.text, a->knob->name));
-	assert_null(kernel_knob_surface(a->k, a->knob));
 }
 
 static void each_knob(const char *era)
