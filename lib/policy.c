@@ -15,9 +15,9 @@
 
 const struct policy_paths policy_paths_default = {
 	.usr_dir = "/usr/lib/smcd/policy.d",
-	.main_file = "/etc/smcd/policy.json",
+	.main_file = SYSCONFDIR "/smcd/policy.json",
 	.run_dir = "/run/smcd/policy.d",
-	.etc_dir = "/etc/smcd/policy.d",
+	.etc_dir = POLICY_ETC_DIR,
 };
 
 struct strings_link {
@@ -451,27 +451,32 @@ static void take_members(struct load *l, struct json_object *object, const struc
 
 /* ---- pnet ---- */
 
+/* Without the port: the kernel lists an RDMA device once (smc_pnet_add_ib). */
 struct target {
 	const char *kind, *name;
-	unsigned int port; /* 0 for interfaces */
 };
 
 static struct target target_of(const struct pnet_entry *e)
 {
 	if (e->interface[0])
 		return (struct target){ .kind = "interface", .name = e->interface };
-	/* the kernel takes port 1 where none is given */
-	return (struct target){ .kind = "RDMA device", .name = e->rdma, .port = e->port ? e->port : 1 };
+	return (struct target){ .kind = "RDMA device", .name = e->rdma };
+}
+
+/* 0 for interfaces. The kernel takes port 1 where none is given. */
+static unsigned int port_of(const struct pnet_entry *e)
+{
+	return e->rdma[0] && !e->port ? 1 : e->port;
 }
 
 static bool target_equal(struct target a, struct target b)
 {
-	return a.port == b.port && strcmp(a.kind, b.kind) == 0 && strcmp(a.name, b.name) == 0;
+	return strcmp(a.kind, b.kind) == 0 && strcmp(a.name, b.name) == 0;
 }
 
 static size_t target_hash(struct target t)
 {
-	uint64_t h = 0xcbf29ce484222325u ^ t.port; /* FNV-1a */
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
 
 	for (const char *s = t.name; *s; s++)
 		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
@@ -520,17 +525,21 @@ static void take_again(struct load *l, const struct pnet_entry *e, const struct 
 {
 	CLEANUP_TEXT struct text t = { 0 };
 	struct target target = target_of(e);
-	bool same = strcmp(e->id, first->entry.id) == 0;
+	unsigned int port = port_of(e), first_port = port_of(&first->entry);
+	bool same = strcmp(e->id, first->entry.id) == 0 && port == first_port;
 
 	if (same && first->from.file != l->file)
 		return;
 	text_add(&t, "found ID %s for %s \"", e->id, target.kind);
 	text_add_safe(&t, target.name, strlen(target.name), SHOWN_MAX);
 	text_add(&t, "\"");
-	if (target.port)
-		text_add(&t, " port %u", target.port);
+	if (port)
+		text_add(&t, " port %u", port);
 	if (same)
 		text_add(&t, " again, allowed: once in a file; it is at ");
+	else if (port != first_port)
+		text_add(&t, ", allowed: one entry for a device, whatever the port; it has ID %s with port %u at ",
+			 first->entry.id, first_port);
 	else
 		text_add(&t, ", allowed: one ID; it has %s at ", first->entry.id);
 	add_place(&t, &first->from);
@@ -588,7 +597,7 @@ static void take_name(struct load *l, struct json_object *o, char *dest, size_t 
 
 static void take_id(struct load *l, struct json_object *o, void *dest)
 {
-	struct pnet_entry *e = dest, part = { .interface = "lo" };
+	struct pnet_entry *e = dest, part = { 0 };
 
 	take_name(l, o, e->id, PNET_ID_MAX, &part, part.id);
 }

@@ -75,7 +75,8 @@ void policy_done(struct policy *p);
 /*
  * Lay one text over the policy: knobs and seid replace, pnet and ueid add. -EINVAL with problems filled, and then *p
  * must not be used any more; -ENOMEM. No printing, no kernel. An entry that a lower layer has already is merged with
- * it; one that contradicts it (a second ID for one interface or RDMA port) is a problem that names both places.
+ * it; one that contradicts it (a second ID for one interface, or ID or port for one RDMA device) is a problem that
+ * names both places.
  */
 int policy_add_text(struct policy *p, const char *file, const char *text, size_t len, struct problems *problems);
 /* The same from a regular file, which not everybody may be able to write. */
@@ -90,11 +91,14 @@ int policy_add_file(struct policy *p, const char *file, struct problems *problem
 struct policy_paths {
 	const char *usr_dir, *main_file, *run_dir, *etc_dir; /* NULL: none */
 };
-extern const struct policy_paths policy_paths_default; /* /usr/lib/smcd/policy.d, /etc/smcd/policy.json, ... */
+#define POLICY_ETC_DIR SYSCONFDIR "/smcd/policy.d"
+#define POLICY_SAVED_NAME "90-smcctl.json"
+#define POLICY_SAVED_FILE POLICY_ETC_DIR "/" POLICY_SAVED_NAME /* what set --save writes */
+extern const struct policy_paths policy_paths_default;         /* /usr/lib/smcd, SYSCONFDIR/smcd, /run/smcd */
 int policy_load(const struct policy_paths *paths, struct policy *ret, struct problems *problems);
 
 /*
- * Write knobs into the saved overrides (/etc/smcd/policy.d/90-smcctl.json), keeping what is there: absent values
+ * Write knobs into the saved overrides (POLICY_SAVED_FILE), keeping what is there: absent values
  * remove the member. The file is replaced atomically, or made with mode 0644, and its directories with 0755; a link
  * to a file stays one. -EINVAL with problems when the file that is there is not valid; -EINVAL or -ERANGE for a value
  * that is not allowed; otherwise what the system said. Every failure fills e and leaves the file as it was.

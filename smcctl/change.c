@@ -86,6 +86,8 @@ int cmd_knobs_reset(struct ctl *c, const struct request *r)
 	json_object_object_add(params, "names", names);
 	if (request_has(r, OPT_DEFAULT))
 		json_object_object_add(params, "to_default", json_object_new_boolean(true));
+	if (request_has(r, OPT_SAVE))
+		json_object_object_add(params, "save", json_object_new_boolean(true));
 	rc = ctl_check_knob_names(c, r);
 	if (rc != CTL_OK)
 		return rc;

@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "smcctl.h"
+#include "policy.h"
 
 const struct exit_code exit_codes[] = {
 	{ CTL_OK, "done, or shown" },
@@ -28,7 +29,8 @@ const struct option_row option_table[N_OPTIONS] = {
 	[OPT_HELP] = { "help", 'h', NULL, "Help for smcctl or for the command before it." },
 	[OPT_VERSION] = { "version", 0, NULL, "Version of smcctl." },
 	[OPT_SAVE] = { "save", 0, NULL,
-		       "Also write it to /etc/smcd/policy.d/90-smcctl.json, so that it outlives a reboot." },
+		       "Also for later boots: set writes the values to " POLICY_SAVED_FILE
+		       ", reset takes them out of it." },
 	[OPT_DEFAULT] = { "default", 0, NULL, "To the kernel's default instead of the policy's value." },
 	[OPT_RDMA] = { "rdma", 0, NULL,
 		       "Also the ports of all RDMA devices of this host, those SMC does not use as well." },
@@ -82,7 +84,7 @@ const struct command commands[] = {
 	  .kind = ARGS_KNOBS,
 	  .min_args = 1,
 	  .max_args = ARGS_MAX,
-	  .options = OPTION(OPT_DEFAULT),
+	  .options = OPTION(OPT_DEFAULT) | OPTION(OPT_SAVE),
 	  .access = ACCESS_WRITE,
 	  .run = cmd_knobs_reset,
 	  .summary = "Back to the policy's value" },

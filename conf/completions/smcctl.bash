@@ -55,7 +55,7 @@ _smcctl()
 	)
 	local -A options=(
 		["knobs set"]="--save "
-		["knobs reset"]="--default "
+		["knobs reset"]="--save --default "
 		["set"]="--save "
 		["devices show"]="--rdma "
 	)

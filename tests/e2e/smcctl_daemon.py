@@ -230,8 +230,15 @@ def test_strings_from_outside():
             assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", r.stdout), ascii(r.stdout)
 
 
-def test_netns_is_passed_on():
-    """-n goes into the call"""
+def test_options_are_passed_on():
+    """-n, --save and --default go into the call"""
+    for args, method, parameters in (
+            (["set", "wmem=1M", "--save"], "SetKnobs", {"values": {"wmem": "1M"}, "save": True}),
+            (["knobs", "reset", "wmem", "--save"], "ResetKnobs", {"names": ["wmem"], "save": True}),
+            (["knobs", "reset", "wmem", "--default"], "ResetKnobs", {"names": ["wmem"], "to_default": True})):
+        with Server(answer({"netns": "", "knobs": []})) as s:
+            ok(s, *args)
+            assert s.calls == [{"method": f"org.smcd.Manager.{method}", "parameters": parameters}], s.calls
     with Server(answer({"netns": "blue", "links": []})) as s:
         r = smcctl(s, "-n", "blue", "links", "show", "--json")
         assert json.loads(r.stdout)["netns"] == "blue", r
