@@ -323,9 +323,7 @@ int knl_read_until_agreed(struct kernel *k, const struct noun *noun, knl_reader 
 		list_done(&before);
 		before = now;
 		now = (struct list){ 0 };
-		r = list_init(&now, noun);
-		if (r < 0)
-			return err_set(e, r, "out of memory");
+		list_init(&now, noun);
 		r = reader(k, &now, &interrupted, arg, e);
 		if (r < 0)
 			return r;

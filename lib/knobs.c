@@ -3,7 +3,8 @@
 
 #include <limits.h>
 
-static const char *const buf_types[] = { "physical", "virtual", "mixed", NULL };
+const char *const tech_names[] = { [TECH_SMCD] = "smcd", [TECH_SMCR] = "smcr", NULL };
+const char *const buf_type_names[] = { "physical", "virtual", "mixed", NULL };
 
 /* Ranges and defaults: net/smc/smc_sysctl.c, smc_core.h, smc_llc.h; Documentation/networking/smc-sysctl.rst. */
 const struct knob knobs[] = {
@@ -39,7 +40,7 @@ const struct knob knobs[] = {
 	},
 	{
 		.name = "smcr_buf_type",
-		.spec = { TYPE_CHOICE, 0, 2, buf_types },
+		.spec = { TYPE_CHOICE, 0, 2, buf_type_names },
 		.def = { VALUE_UINT, { .u = 0 } },
 		.effect = EFFECT_NEW_LINK_GROUPS,
 		.sysctl = "smcr_buf_type",
@@ -153,11 +154,6 @@ const char *knob_effect_name(enum knob_effect e)
 const char *knob_scope_name(enum knob_scope s)
 {
 	return s == SCOPE_NETNS ? "netns" : "host";
-}
-
-const char *tech_name(enum smc_tech t)
-{
-	return t == TECH_SMCD ? "smcd" : "smcr";
 }
 
 #define BUFFER_MIN 16384ull

@@ -57,7 +57,14 @@ const char *knob_effect_name(enum knob_effect e);
 const char *knob_scope_name(enum knob_scope s);
 
 enum smc_tech { TECH_SMCD, TECH_SMCR, N_TECHS };
-const char *tech_name(enum smc_tech t); /* "smcd", "smcr" */
+extern const char *const tech_names[N_TECHS + 1]; /* "smcd", "smcr", NULL */
+static inline const char *tech_name(enum smc_tech t)
+{
+	return tech_names[t];
+}
+
+/* Of smcr_buf_type and of link groups, by the kernel's number, NULL at the end. */
+extern const char *const buf_type_names[4];
 
 /*
  * What a socket's buffer of the given wmem or rmem becomes: rounded up to 16 KiB x 2^n and capped (1 MiB for SMC-D,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "nouns.h"
+#include "knobs.h"
 
 #include <linux/smc.h>
 #include <rdma/ib_user_verbs.h>
@@ -19,11 +20,9 @@
 #define CHOICE(names) { .type = TYPE_CHOICE, .max = ARRAY_SIZE(names) - 2, .choices = names }
 
 /* Positions are the kernel's numbers: smc_core.h (roles, types, link states), smc_clc.h (operating systems). */
-static const char *const techs[] = { "smcd", "smcr", NULL }; /* enum smc_tech */
-static const char *const roles[] = { "client", "server", NULL };
+const char *const role_names[] = { "client", "server", NULL };
 static const char *const lgr_types[] = { "none", "single", "symmetric", "asymmetric-peer", "asymmetric-local", NULL };
 static const char *const peer_oses[] = { "unknown", "z/OS", "Linux", "AIX", NULL };
-static const char *const buf_types[] = { "physical", "virtual", "mixed", NULL };
 static const char *const link_states[] = { "unused", "inactive", "activating", "active", NULL };
 static const char *const port_states[] = { "down", "active", NULL };
 static const char *const modes[] = {
@@ -33,8 +32,8 @@ static const char *const modes[] = {
 static const struct field linkgroup_fields[N_LGR_FIELDS] = {
 	[LGR_ID] = { "id", "ID", HEX32, .path = { [WIRE_R] = P1(SMC_NLA_LGR_R_ID), [WIRE_D] = P1(SMC_NLA_LGR_D_ID) },
 		.doc = "number of the link group" },
-	[LGR_TECH] = { "tech", "TECH", CHOICE(techs), .doc = "SMC-D or SMC-R" },
-	[LGR_ROLE] = { "role", "ROLE", CHOICE(roles), .path = { [WIRE_R] = P1(SMC_NLA_LGR_R_ROLE) },
+	[LGR_TECH] = { "tech", "TECH", CHOICE(tech_names), .doc = "SMC-D or SMC-R" },
+	[LGR_ROLE] = { "role", "ROLE", CHOICE(role_names), .path = { [WIRE_R] = P1(SMC_NLA_LGR_R_ROLE) },
 		.doc = "role of this host; the kernel gives it for SMC-R only" },
 	[LGR_TYPE] = { "type", "TYPE", CHOICE(lgr_types), .path = { [WIRE_R] = P1(SMC_NLA_LGR_R_TYPE) },
 		.doc = "redundancy: how many RDMA ports each side has in it" },
@@ -75,7 +74,7 @@ static const struct field linkgroup_fields[N_LGR_FIELDS] = {
 	[LGR_MAX_LINKS] = { "max_links", NULL, COUNT,
 		.path = { [WIRE_R] = P2(SMC_NLA_LGR_R_V2, SMC_NLA_LGR_R_V2_MAX_LINKS) },
 		.doc = "negotiated limit of links" },
-	[LGR_BUF_TYPE] = { "buffer_type", NULL, CHOICE(buf_types), .path = { [WIRE_R] = P1(SMC_NLA_LGR_R_BUF_TYPE) },
+	[LGR_BUF_TYPE] = { "buffer_type", NULL, CHOICE(buf_type_names), .path = { [WIRE_R] = P1(SMC_NLA_LGR_R_BUF_TYPE) },
 		.doc = "memory of the buffers (smcr_buf_type when the group was made)" },
 	[LGR_SNDBUF] = { "send_buffers", "SNDBUF", SIZE,
 		.path = { [WIRE_R] = P1(SMC_NLA_LGR_R_SNDBUF_ALLOC), [WIRE_D] = P1(SMC_NLA_LGR_D_SNDBUF_ALLOC) },
@@ -126,7 +125,7 @@ static const struct field device_fields[N_DEV_FIELDS] = {
 	[DEV_NAME] = { "name", "NAME", STRING,
 		.path = { [WIRE_R] = P1(SMC_NLA_DEV_IB_NAME), [WIRE_R2] = P1(SMC_NLA_DEV_IB_NAME) },
 		.doc = "name of the RDMA device" },
-	[DEV_TECH] = { "tech", "TECH", CHOICE(techs), .doc = "SMC-D (ISM) or SMC-R (RDMA)" },
+	[DEV_TECH] = { "tech", "TECH", CHOICE(tech_names), .doc = "SMC-D (ISM) or SMC-R (RDMA)" },
 	[DEV_PORT] = { "port", "PORT", COUNT, .doc = "port of the RDMA device" },
 	[DEV_STATE] = { "state", "STATE", CHOICE(port_states), .path = PORT_PATHS(SMC_NLA_DEV_PORT_STATE),
 		.doc = "state of the port" },
@@ -177,7 +176,7 @@ static const struct field socket_fields[N_SOCK_FIELDS] = {
 	[SOCK_COOKIE] = { "cookie", NULL, HEX64, .doc = "cookie of the socket" },
 	[SOCK_SHUTDOWN] = { "shutdown", NULL, COUNT, .doc = "1: receiving, 2: sending, 3: both are shut down" },
 	[SOCK_TOKEN] = { "token", NULL, HEX64, .doc = "token of the connection in its link group" },
-	[SOCK_ROLE] = { "role", NULL, CHOICE(roles), .doc = "role in the SMC-R link group" },
+	[SOCK_ROLE] = { "role", NULL, CHOICE(role_names), .doc = "role in the SMC-R link group" },
 	[SOCK_LINK] = { "link", NULL, COUNT, .doc = "number of the SMC-R link" },
 	[SOCK_DEVICE] = { "device", NULL, STRING, .doc = "RDMA device of the link" },
 	[SOCK_DEVICE_PORT] = { "device_port", NULL, COUNT, .doc = "port of the RDMA device" },
@@ -207,7 +206,7 @@ static const struct field seid_fields[N_SEID_FIELDS] = {
 };
 
 static const struct field fallback_fields[N_FB_FIELDS] = {
-	[FB_ROLE] = { "role", "ROLE", CHOICE(roles), .path = { P1(SMC_NLA_FBACK_STATS_TYPE) },
+	[FB_ROLE] = { "role", "ROLE", CHOICE(role_names), .path = { P1(SMC_NLA_FBACK_STATS_TYPE) },
 		.doc = "role of this host in the connections that fell back" },
 	[FB_CODE] = { "code", "CODE", HEX32, .path = { P1(SMC_NLA_FBACK_STATS_RSN_CODE) }, .doc = "reason code" },
 	[FB_NAME] = { "name", "NAME", STRING, .doc = "name of the reason" },
@@ -238,22 +237,6 @@ const struct noun nouns[N_NOUNS] = {
 };
 /* clang-format on */
 
-const struct noun *noun_find(const char *name)
-{
-	for (size_t i = 0; i < N_NOUNS; i++)
-		if (str_eq(nouns[i].name, name))
-			return &nouns[i];
-	return NULL;
-}
-
-int noun_field(const struct noun *n, const char *name)
-{
-	for (size_t i = 0; i < n->n_fields; i++)
-		if (str_eq(n->fields[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 /* A list's strings lie in chunks that are freed together. */
 struct strings {
 	struct strings *next;
@@ -263,10 +246,9 @@ struct strings {
 
 #define CHUNK_SIZE 4096
 
-int list_init(struct list *l, const struct noun *noun)
+void list_init(struct list *l, const struct noun *noun)
 {
 	*l = (struct list){ .noun = noun };
-	return 0;
 }
 
 void list_done(struct list *l)
@@ -301,12 +283,6 @@ struct value *list_add(struct list *l)
 	row = l->cells + l->n++ * fields;
 	memset(row, 0, fields * sizeof(*row));
 	return row;
-}
-
-void list_drop_last(struct list *l)
-{
-	if (l->n)
-		l->n--;
 }
 
 const char *list_str(struct list *l, const char *s, size_t n)

@@ -58,9 +58,7 @@ struct noun {
 };
 
 extern const struct noun nouns[N_NOUNS];
-const struct noun *noun_find(const char *name);
-/* Index of the field, or -1. */
-int noun_field(const struct noun *n, const char *name);
+extern const char *const role_names[3]; /* of this host in a connection, by the kernel's number, NULL at the end */
 
 enum lgr_field {
 	LGR_ID,
@@ -185,7 +183,7 @@ struct list {
 
 #define LIST_ROWS_MAX 2000000 /* a hostile kernel or fake cannot grow a list without end */
 
-int list_init(struct list *l, const struct noun *noun);
+void list_init(struct list *l, const struct noun *noun);
 void list_done(struct list *l);
 #define CLEANUP_LIST CLEANUP(list_done)
 /* A new row with every cell absent; NULL when out of memory or over LIST_ROWS_MAX. Valid until the next list_add. */
@@ -197,7 +195,5 @@ static inline struct value *list_row(const struct list *l, size_t i)
 /* A copy of n bytes of s (up to its NUL) owned by the list; NULL when out of memory. */
 const char *list_str(struct list *l, const char *s, size_t n);
 bool list_equal(const struct list *a, const struct list *b);
-/* Take the last row out again. */
-void list_drop_last(struct list *l);
 
 void field_text(const struct field *f, struct value v, struct text *t);

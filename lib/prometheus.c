@@ -5,10 +5,6 @@
  */
 #include "render.h"
 
-#ifndef SMCD_VERSION
-#define SMCD_VERSION "0"
-#endif
-
 static void add_head(struct text *t, enum metric_id id)
 {
 	static const char *const types[] = { [METRIC_COUNTER] = "counter",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * render.h - JSON (json-c objects, the one data model of protocol and CLI), text tables made from that JSON, and
- * Prometheus' text format. All walk the tables.
+ * render.h - JSON (json-c objects, the one data model of protocol and CLI), and Prometheus' text
+ * format. All walk the tables.
  */
 #pragma once
 
@@ -28,9 +28,6 @@ struct json_object *render_reason(const struct reason *r, uint32_t code);
 
 /* The document that --json prints and varlink replies carry: {"netns":..., NAME: array}; takes over array. */
 struct json_object *render_document(const char *netns, const char *name, struct json_object *array, bool incomplete);
-
-/* Text table of a noun's JSON array. wide: also fields without a title. Strings are made safe for terminals. */
-void render_table(const struct noun *n, struct json_object *array, bool wide, struct text *t);
 
 /* The exposition, text format 0.0.4. policy: NULL without smcd. */
 void render_prometheus(const struct snapshot *s, const struct policy_metrics *policy, struct text *t);

@@ -22,7 +22,8 @@ static const struct unit time_units[] = {
 
 static const struct unit count_units[] = { { "", 1 } };
 
-static const char *const bool_words[][2] = { { "off", "on" }, { "false", "true" }, { "no", "yes" }, { "0", "1" } };
+/* The first pair is how a switch is shown; a row ends with NULL. */
+static const char *const bool_words[][3] = { { "off", "on" }, { "false", "true" }, { "no", "yes" }, { "0", "1" } };
 
 bool value_equal(struct value a, struct value b)
 {
@@ -49,6 +50,13 @@ const char *value_unit(enum value_type type)
 	default:
 		return "";
 	}
+}
+
+const char *const *value_names(const struct value_spec *spec)
+{
+	if (spec->type == TYPE_CHOICE)
+		return spec->choices;
+	return spec->type == TYPE_BOOL ? bool_words[0] : NULL;
 }
 
 static int bad_type(struct err *e, const char *s, const char *what)
@@ -235,7 +243,7 @@ void value_text(const struct value_spec *spec, struct value v, struct text *t)
 		text_add(t, "%llus", (unsigned long long)v.u);
 		break;
 	case TYPE_BOOL:
-		text_add(t, "%s", v.u ? "on" : "off");
+		text_add(t, "%s", bool_words[0][v.u != 0]);
 		break;
 	case TYPE_CHOICE:
 		if (v.u >= spec->min && v.u <= spec->max)
@@ -290,13 +298,13 @@ void human_count(uint64_t n, struct text *t)
 
 void value_allowed(const struct value_spec *spec, struct text *t)
 {
+	const char *const *names = value_names(spec);
+
 	switch (spec->type) {
 	case TYPE_BOOL:
-		text_add(t, "on, off");
-		return;
 	case TYPE_CHOICE:
-		for (uint64_t i = 0; spec->choices[i]; i++)
-			text_add(t, "%s%s", i ? ", " : "", spec->choices[i]);
+		for (uint64_t i = 0; names[i]; i++)
+			text_add(t, "%s%s", i ? ", " : "", names[i]);
 		return;
 	case TYPE_STRING:
 		text_add(t, "%llu to %llu characters", (unsigned long long)spec->min, (unsigned long long)spec->max);

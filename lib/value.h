@@ -63,12 +63,14 @@ int value_parse(const struct value_spec *spec, const char *s, struct value *ret,
 /* Is the value of the type and in the range? Same errors. */
 int value_check(const struct value_spec *spec, struct value v, struct err *e);
 
-/* For people: 64K, 1M, 30s, on, physical, "-". With exact, sizes that are no whole K, M or G stay exact numbers. */
+/* For people: 64K, 1M, 30s, on, physical, "-". Never rounded: sizes that are no whole K, M or G are plain numbers. */
 void value_text(const struct value_spec *spec, struct value v, struct text *t);
 /* 1536 -> "1.5K": counts and sizes in tables, three significant digits. */
 void human_size(uint64_t n, struct text *t);
 void human_count(uint64_t n, struct text *t);
-/* "16K..1G", "on, off", "physical, virtual, mixed", "at most 15 characters": what is allowed. */
+/* "16K..1G", "off, on", "physical, virtual, mixed", "at most 15 characters": what is allowed. */
 void value_allowed(const struct value_spec *spec, struct text *t);
+/* The names that a value can have, NULL-terminated and in the order of their numbers: for completion. NULL: none. */
+const char *const *value_names(const struct value_spec *spec);
 /* Unit as JSON and help name it: "bytes", "seconds", "" */
 const char *value_unit(enum value_type type);

@@ -10,6 +10,7 @@
 #include "varlink.h"
 
 #define MESSAGE_MAX 2048
+#define JSON_SCHEMA 1       /* until a member changes its meaning */
 #define CALL_TIMEOUT_SEC 60 /* smcd may have to wait for the kernel more than once */
 
 /* ---- messages ---- */
@@ -26,15 +27,27 @@ void ctl_note(struct ctl *c, const char *fmt, ...)
 	fprintf(c->session->err, "smcctl: %s\n", message);
 }
 
+static const char *asked_netns(const struct ctl *c)
+{
+	return request_has(c->req, OPT_NETNS) ? c->req->value[OPT_NETNS] : "";
+}
+
+/* What every document begins with. */
+static struct json_object *document_new(const struct ctl *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "schema", json_object_new_int(JSON_SCHEMA));
+	json_object_object_add(o, "netns", json_object_new_string(asked_netns(c)));
+	return o;
+}
+
 /* All that failed, as the last thing on stdout. */
 static void print_failures(struct ctl *c, int code)
 {
-	struct json_object *o = json_object_new_object(), *error = json_object_new_object();
+	struct json_object *o = document_new(c), *error = json_object_new_object();
 	CLEANUP_TEXT struct text t = { 0 };
 
-	json_object_object_add(o, "schema", json_object_new_int(1));
-	json_object_object_add(o, "netns",
-			       json_object_new_string(request_has(c->req, OPT_NETNS) ? c->req->value[OPT_NETNS] : ""));
 	json_object_object_add(o, "error", error);
 	json_object_object_add(error, "exit", json_object_new_int(code));
 	json_object_object_add(error, "message", json_object_new_string(text_str(&c->failures)));
@@ -268,7 +281,7 @@ static void say_direct(struct ctl *c)
 
 int ctl_kernel(struct ctl *c, struct kernel **ret)
 {
-	const char *netns = request_has(c->req, OPT_NETNS) ? c->req->value[OPT_NETNS] : "";
+	const char *netns = asked_netns(c);
 	struct features features;
 	struct transport t;
 	struct err e = { 0 };
@@ -375,16 +388,9 @@ int ctl_status(struct ctl *c, struct json_object **ret)
 
 int ctl_print_json(struct ctl *c, struct json_object *reply)
 {
-	__attribute__((cleanup(put_json))) struct json_object *o = json_object_new_object();
+	__attribute__((cleanup(put_json))) struct json_object *o = document_new(c);
 	CLEANUP_TEXT struct text t = { 0 };
 
-	if (!o)
-		return ctl_fail(c, CTL_FAILED, "out of memory");
-	json_object_object_add(o, "schema", json_object_new_int(1));
-	if (!member(reply, "netns"))
-		json_object_object_add(o, "netns",
-				       json_object_new_string(request_has(c->req, OPT_NETNS) ? c->req->value[OPT_NETNS]
-											     : ""));
 	json_object_object_foreach(reply, key, value) json_object_object_add(o, key, json_object_get(value));
 	document_text(o, &t);
 	return ctl_print(c, &t, false);

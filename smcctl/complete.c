@@ -78,10 +78,7 @@ static void offer_options(struct completion *p, const struct command *c)
 
 static void offer_values(struct completion *p, const char *prefix, const struct value_spec *spec)
 {
-	static const char *const switches[] = { "off", "on", NULL };
-	const char *const *choices = spec->type == TYPE_CHOICE ? spec->choices
-				     : spec->type == TYPE_BOOL ? switches
-							       : NULL;
+	const char *const *choices = value_names(spec);
 
 	for (; choices && *choices; choices++)
 		offer(p, prefix, *choices, "");

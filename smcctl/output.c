@@ -130,6 +130,45 @@ void knobs_text(struct json_object *array, bool wide, struct text *out)
 		text_add(out, "\nA knob without a value is one that the running kernel does not have.\n");
 }
 
+/* ---- lists ---- */
+
+/* Strings of JSON are names and codes as they are shown; the rest goes through what knows its notation. */
+static void add_field(const struct field *f, struct json_object *o, struct text *t)
+{
+	if (json_object_is_type(o, json_type_string))
+		add_string(t, o);
+	else
+		field_text(f, value_of_json(&f->spec, o), t);
+}
+
+static bool is_right(const struct field *f)
+{
+	return f->spec.type == TYPE_COUNT || f->spec.type == TYPE_SIZE || f->spec.type == TYPE_SECONDS;
+}
+
+void noun_text(const struct noun *n, struct json_object *array, bool wide, struct text *out)
+{
+	const struct field *shown[TABLE_COLUMNS_MAX];
+	const char *titles[TABLE_COLUMNS_MAX];
+	CLEANUP_TABLE struct table t = { 0 };
+	uint32_t right = 0;
+	size_t cols = 0;
+
+	for (size_t f = 0; f < n->n_fields && cols < TABLE_COLUMNS_MAX; f++) {
+		if (!wide && !n->fields[f].title)
+			continue;
+		shown[cols] = &n->fields[f];
+		titles[cols] = n->fields[f].title ? n->fields[f].title : n->fields[f].name;
+		right |= (uint32_t)is_right(&n->fields[f]) << cols++;
+	}
+	table_init(&t, cols, titles, right);
+	for (size_t i = 0; i < array_length(array); i++)
+		for (size_t f = 0; f < cols; f++)
+			add_field(shown[f], member(json_object_array_get_idx(array, i), shown[f]->name),
+				  table_cell(&t));
+	table_render(&t, out);
+}
+
 /* ---- statistics ---- */
 
 #define BAR_WIDTH 20

@@ -85,20 +85,18 @@ int cmd_stats_show(struct ctl *c, const struct request *r)
 
 static void totals_text(struct json_object *totals, struct text *t)
 {
-	static const char *const roles[] = { "client", "server" };
-
 	if (!totals)
 		return;
 	text_add(t, "\nin all:");
-	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
-		struct json_object *n = member(totals, roles[i]);
+	for (size_t i = 0; role_names[i]; i++) {
+		struct json_object *n = member(totals, role_names[i]);
 
 		text_add(t, "%s ", i ? "," : "");
 		if (n)
 			text_add(t, "%s", json_object_get_string(n));
 		else
 			text_add(t, "-");
-		text_add(t, " as %s", roles[i]);
+		text_add(t, " as %s", role_names[i]);
 	}
 	text_add(t, "\n");
 }
@@ -108,7 +106,7 @@ static void list_text(const struct noun *n, struct json_object *reply, bool wide
 	struct json_object *array = member(reply, n->name);
 
 	if (json_object_array_length(array))
-		render_table(n, array, wide, t);
+		noun_text(n, array, wide, t);
 	totals_text(member(reply, "totals"), t);
 }
 

@@ -153,8 +153,6 @@ int words_add(struct words *w, const char *s);
  * quote that is not closed, a backslash at the end; -E2BIG: more than ARGS_MAX words or WORDS_LINE_MAX bytes.
  */
 int words_split(const char *line, struct words *ret, struct err *e);
-/* s as one word of such a line, quoted where it has to be. */
-void words_quote(const char *s, struct text *t);
 
 /* ---- complete.c: what can come next; the shell's completion ---- */
 /* Candidates that begin with partial, after the n words that stand before it. Those ending in '=' take no blank. */
@@ -179,6 +177,7 @@ int filters_apply(const struct noun *n, const struct request *r, struct json_obj
 int procs_resolve(const char *proc, struct json_object *sockets);
 
 /* ---- table.c: aligned columns ---- */
+#define TABLE_COLUMNS_MAX 32
 struct table {
 	size_t n_cols, n_cells, size;
 	struct text *cells; /* the first n_cols are the head */
@@ -200,6 +199,8 @@ struct json_object *member(struct json_object *o, const char *name);
 /* The value of a place of a table, back from its JSON. Strings are borrowed from o. Absent where it does not fit. */
 struct value value_of_json(const struct value_spec *spec, struct json_object *o);
 void knobs_text(struct json_object *knobs, bool wide, struct text *t);
+/* A noun's array as a table. wide: also fields without a title. */
+void noun_text(const struct noun *n, struct json_object *array, bool wide, struct text *t);
 void stats_text(struct json_object *stats, struct text *t);
 void reason_text(struct json_object *reason, struct text *t);
 void status_text(struct json_object *status, struct text *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* table.c - aligned columns for what the nouns' tables do not describe. Cells must be safe for terminals already. */
+/* table.c - aligned columns. Cells must be safe for terminals already. */
 #include "smcctl.h"
 
 void table_init(struct table *t, size_t n_cols, const char *const *titles, uint32_t right)
@@ -79,7 +79,7 @@ static void add_row(const struct table *t, const size_t *width, size_t row, stru
 
 void table_render(const struct table *t, struct text *out)
 {
-	size_t width[32] = { 0 };
+	size_t width[TABLE_COLUMNS_MAX] = { 0 };
 
 	if (t->failed || t->n_cols > ARRAY_SIZE(width)) {
 		out->failed = true;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* words.c - a line to words and back, with the quotes of sh and nothing else of it. */
-#include <ctype.h>
-
+/* words.c - a line to words, with the quotes of sh and nothing else of it. */
 #include "smcctl.h"
 
 void words_done(struct words *w)
@@ -105,23 +103,4 @@ int words_split(const char *line, struct words *ret, struct err *e)
 	*ret = w;
 	w = (struct words){ 0 };
 	return 0;
-}
-
-void words_quote(const char *s, struct text *t)
-{
-	bool plain = *s && *s != '#';
-
-	for (const char *p = s; *p && plain; p++)
-		plain = isalnum((unsigned char)*p) || strchr("_-.,:/=+@%#*?[]", *p);
-	if (plain) {
-		text_add(t, "%s", s);
-		return;
-	}
-	text_add(t, "'");
-	for (; *s; s++)
-		if (*s == '\'')
-			text_add(t, "'\\''");
-		else
-			text_add_mem(t, s, 1);
-	text_add(t, "'");
 }

@@ -224,10 +224,7 @@ static void add_keys(struct text *t)
 
 static void add_value_list(const char *table, const char *name, const struct value_spec *spec, struct text *t)
 {
-	static const char *const switches[] = { "off", "on", NULL };
-	const char *const *choices = spec->type == TYPE_CHOICE ? spec->choices
-				     : spec->type == TYPE_BOOL ? switches
-							       : NULL;
+	const char *const *choices = value_names(spec);
 
 	if (!choices)
 		return;

@@ -39,6 +39,18 @@ static void try_filters(const struct request *r)
 	json_object_put(array);
 }
 
+/* s as one word of a line. */
+static void quote(const char *s, struct text *t)
+{
+	text_add(t, "'");
+	for (; *s; s++)
+		if (*s == '\'')
+			text_add(t, "'\\''");
+		else
+			text_add_mem(t, s, 1);
+	text_add(t, "' ");
+}
+
 static void try_words(const struct words *w)
 {
 	CLEANUP_REQUEST struct request r = { 0 };
@@ -55,10 +67,8 @@ static void try_words(const struct words *w)
 	}
 	if (w->n && complete(w->v, w->n - 1, w->v[w->n - 1], &found) < 0)
 		abort();
-	for (size_t i = 0; i < w->n; i++) {
-		words_quote(w->v[i], &line);
-		text_add(&line, " ");
-	}
+	for (size_t i = 0; i < w->n; i++)
+		quote(w->v[i], &line);
 	/* Quoting can make a line longer than a line may be. */
 	if (line.len > WORDS_LINE_MAX)
 		return;

@@ -2,6 +2,7 @@
 /* smcctl: its table and its pure parts: command line, lines of the shell, completion, filters, tables, JSON to text. */
 #include "smcctl.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -97,12 +98,12 @@ static void help_names_everything(void **state)
 	assert_non_null(strstr(text_str(&knobs_help), "--save"));
 }
 
-/* Filters keep sets of fields in 64 bits. */
+/* Filters keep sets of fields in 64 bits, and a table has so many columns. */
 static void fields_fit(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < N_NOUNS; i++)
-		assert_true(nouns[i].n_fields <= 64);
+		assert_true(nouns[i].n_fields <= 64 && nouns[i].n_fields <= TABLE_COLUMNS_MAX);
 }
 
 /* ---- the command line ---- */
@@ -257,6 +258,26 @@ static void refuses_open_quotes(void **state)
 	assert_int_equal(words_split(line, &w, &e), -E2BIG);
 }
 
+/* s as one word of a line, quoted where it has to be. */
+static void quote(const char *s, struct text *t)
+{
+	bool plain = *s && *s != '#';
+
+	for (const char *p = s; *p && plain; p++)
+		plain = isalnum((unsigned char)*p) || strchr("_-.,:/=+@%#*?[]", *p);
+	if (plain) {
+		text_add(t, "%s", s);
+		return;
+	}
+	text_add(t, "'");
+	for (; *s; s++)
+		if (*s == '\'')
+			text_add(t, "'\\''");
+		else
+			text_add_mem(t, s, 1);
+	text_add(t, "'");
+}
+
 static void quotes_come_back(void **state)
 {
 	static const char *const words[] = { "",  "a",  "a b", "it's", "\\",    "\"",
@@ -267,7 +288,7 @@ static void quotes_come_back(void **state)
 		CLEANUP_TEXT struct text line = { 0 };
 		CLEANUP_WORDS struct words w = { 0 };
 
-		words_quote(words[i], &line);
+		quote(words[i], &line);
 		assert_int_equal(words_split(text_str(&line), &w, NULL), 0);
 		assert_int_equal(w.n, 1);
 		assert_string_equal(w.v[0], words[i]);
@@ -408,6 +429,28 @@ static void shows_knobs(void **state)
 	json_object_put(o);
 }
 
+static void shows_lists(void **state)
+{
+	struct json_object *o = json("[{\"id\":\"0x00000101\",\"tech\":\"smcr\",\"connections\":1000,"
+				     "\"peer_host\":\"evil\\n\\u001b[2J\",\"receive_buffers\":98304,\"pnet_id\":\"\"},"
+				     "{\"id\":\"0x00000102\",\"tech\":\"of_the_future\",\"direct\":true}]");
+	CLEANUP_TEXT struct text t = { 0 }, wide = { 0 };
+
+	(void)state;
+	noun_text(&nouns[NOUN_LINKGROUPS], o, false, &t);
+	assert_non_null(strstr(text_str(&t), "ID          TECH           ROLE"));
+	assert_non_null(strstr(text_str(&t), "0x00000101  smcr           -"));
+	assert_non_null(strstr(text_str(&t), "0x00000102  of_the_future  -"));
+	assert_non_null(strstr(text_str(&t), " 1000  -        "));
+	assert_non_null(strstr(text_str(&t), "evil\\x0a\\x1b[2J"));
+	assert_non_null(strstr(text_str(&t), " 96.0K\n"));
+	assert_null(strstr(text_str(&t), "direct"));
+	noun_text(&nouns[NOUN_LINKGROUPS], o, true, &wide);
+	assert_non_null(strstr(text_str(&wide), "direct"));
+	assert_non_null(strstr(text_str(&wide), "  on "));
+	json_object_put(o);
+}
+
 static void shows_histograms(void **state)
 {
 	struct json_object *o =
@@ -540,6 +583,7 @@ int main(void)
 		cmocka_unit_test(many_rows),
 		cmocka_unit_test(values_come_back),
 		cmocka_unit_test(shows_knobs),
+		cmocka_unit_test(shows_lists),
 		cmocka_unit_test(shows_histograms),
 		cmocka_unit_test(json_is_safe_for_terminals),
 		cmocka_unit_test(filters_lists),

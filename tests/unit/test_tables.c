@@ -206,14 +206,16 @@ static void test_noun_rows(void **state)
 		const struct noun *noun = NULL;
 
 		assert_int_equal(nouns[i].id, i);
-		assert_ptr_equal(noun_find(nouns[i].name), &nouns[i]);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(nouns[i].name, nouns[j].name);
 		assert_ptr_equal(method_find(nouns[i].method, &noun), &methods[METHOD_LIST_NOUN]);
 		assert_ptr_equal(noun, &nouns[i]);
 		for (size_t f = 0; f < nouns[i].n_fields; f++) {
 			if (!nouns[i].fields[f].name)
 				fail_msg("%s has no row for field %zu", nouns[i].name, f);
 			assert_true(is_snake(nouns[i].fields[f].name) && nouns[i].fields[f].doc);
-			assert_int_equal(noun_field(&nouns[i], nouns[i].fields[f].name), f);
+			for (size_t g = 0; g < f; g++)
+				assert_string_not_equal(nouns[i].fields[f].name, nouns[i].fields[g].name);
 		}
 	}
 }
@@ -313,7 +315,7 @@ static void test_lists(void **state)
 	assert_true(list_equal(&a, &b));
 	list_row(&b, 500)[UEID_EID] = value_str("other");
 	assert_false(list_equal(&a, &b));
-	list_drop_last(&b);
+	b.n--;
 	assert_false(list_equal(&a, &b));
 	assert_string_equal(list_str(&a, "no NUL here", 2), "no");
 }
