@@ -201,7 +201,7 @@ static bool outranked(const struct manager *m, size_t i, const char *saved)
 	    pol->from.file[strlen(etc)] != '/')
 		return false;
 	base = strrchr(pol->from.file, '/') + 1;
-	if (strcmp(base, SAVED_POLICY) <= 0)
+	if (strcmp(base, POLICY_SAVED_NAME) <= 0)
 		return false;
 	log_warning(m->config.log,
 		    "'%s' is saved in %s, but %s:%u is read later and has the last word at the next boot",
@@ -257,7 +257,7 @@ static int may_save(const struct manager *m, const char *netns, struct saving *s
 	if (!dir)
 		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
 			    "save: smcd was started without a policy directory");
-	n = snprintf(s->path, sizeof(s->path), "%s/%s", dir, SAVED_POLICY);
+	n = snprintf(s->path, sizeof(s->path), "%s/%s", dir, POLICY_SAVED_NAME);
 	if (n < 0 || (size_t)n >= sizeof(s->path))
 		return fail(f, FAIL_KERNEL, "", -ENAMETOOLONG, "save: %s", strerror(ENAMETOOLONG));
 	return 0;
@@ -412,20 +412,6 @@ static int fail_pnet(struct failure *f, int code)
 	return code;
 }
 
-static int pnet_check_id_only(struct pnet_entry *p, struct failure *f)
-{
-	struct pnet_entry with_target = *p;
-	int r;
-
-	/* An entry needs a target to be checked; what is meant here is all entries of the ID. */
-	snprintf(with_target.interface, sizeof(with_target.interface), "lo");
-	r = pnet_entry_check(&with_target, &f->e);
-	if (r < 0)
-		return fail_pnet(f, r);
-	memcpy(p->id, with_target.id, sizeof(p->id));
-	return 0;
-}
-
 /* What smcd made and somebody took away is not smcd's any more. A failure to write it down is harmless here. */
 static void forget_and_write(struct manager *m)
 {
@@ -460,13 +446,12 @@ int manager_add_pnet(struct manager *m, const char *netns, struct pnet_entry *p,
 int manager_delete_pnet(struct manager *m, const char *netns, struct pnet_entry *p, struct failure *f)
 {
 	CLEANUP_KERNEL struct kernel *opened = NULL;
-	bool id_only = !p->interface[0] && !p->rdma[0] && !p->port;
 	struct kernel *k;
 	int r;
 
-	r = id_only ? pnet_check_id_only(p, f) : pnet_entry_check(p, &f->e);
+	r = pnet_entry_check(p, &f->e);
 	if (r < 0)
-		return id_only ? r : fail_pnet(f, r);
+		return fail_pnet(f, r);
 	r = manager_kernel(m, netns, &k, &opened, f);
 	if (r < 0)
 		return r;

@@ -14,7 +14,6 @@
 #include "policy.h"
 
 #define MANAGER_UNSUPPORTED_MAX 64 /* names kept of settings that this kernel lacks: more than there are */
-#define SAVED_POLICY "90-smcctl.json"
 #define NETNS_HELPER_SOCKET "/run/smcd-netns.socket" /* where smcd-netns.socket listens */
 
 struct manager_config {

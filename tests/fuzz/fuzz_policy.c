@@ -38,9 +38,7 @@ static void check_knobs(const struct policy *p, size_t size)
 
 static bool same_target(const struct pnet_entry *a, const struct pnet_entry *b)
 {
-	unsigned int port_a = a->rdma[0] && !a->port ? 1 : a->port, port_b = b->rdma[0] && !b->port ? 1 : b->port;
-
-	return strcmp(a->interface, b->interface) == 0 && strcmp(a->rdma, b->rdma) == 0 && port_a == port_b;
+	return strcmp(a->interface, b->interface) == 0 && strcmp(a->rdma, b->rdma) == 0;
 }
 
 static void check_pnet(const struct policy *p, size_t size)
