@@ -10,7 +10,7 @@
 
 static char *what = "warn";
 module_param(what, charp, 0);
-MODULE_PARM_DESC(what, "warn, oops, hang (20 s in state D) or freeze (all CPUs, for good)");
+MODULE_PARM_DESC(what, "warn, oops, hang (10 s in state D) or freeze (all CPUs, for good)");
 
 static int stand_still(void *unused)
 {
@@ -26,7 +26,7 @@ static int __init splat_init(void)
 	else if (!strcmp(what, "oops"))
 		*(volatile int *)8 = 1;
 	else if (!strcmp(what, "hang"))
-		schedule_timeout_uninterruptible(20 * HZ);
+		schedule_timeout_uninterruptible(10 * HZ);
 	else if (!strcmp(what, "freeze"))
 		stop_machine(stand_still, NULL, cpu_online_mask);
 	else
