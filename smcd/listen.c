@@ -56,16 +56,16 @@ static int clear_stale(const struct sockaddr_un *sa, struct err *e)
 }
 
 /* Where the group is right already, chown(2) is not even asked for: a sandbox may forbid it. */
-static int give_to_group(const char *path, const struct stat *st, gid_t group)
+static int give_to(const char *path, const struct stat *st, gid_t group, mode_t mode)
 {
-	if (st->st_gid != group && lchown(path, (uid_t)-1, group) < 0)
+	if (group != (gid_t)-1 && st->st_gid != group && lchown(path, (uid_t)-1, group) < 0)
 		return -1;
-	return chmod(path, 0660);
+	return chmod(path, mode);
 }
 
 /* Nobody else can connect before owner and mode are right: the socket listens only then. */
-static int bind_at(int fd, const struct sockaddr_un *sa, gid_t group, int backlog, struct listen_socket *ret,
-		   struct err *e)
+static int bind_at(int fd, const struct sockaddr_un *sa, gid_t group, mode_t mode, int backlog,
+		   struct listen_socket *ret, struct err *e)
 {
 	const char *path = sa->sun_path;
 	mode_t old = umask(0177);
@@ -77,8 +77,8 @@ static int bind_at(int fd, const struct sockaddr_un *sa, gid_t group, int backlo
 		return err_set(e, r, "make socket %s: %s", path, strerror(-r));
 	if (lstat(path, &st) < 0)
 		r = err_set(e, -errno, "look at %s: %s", path, strerror(errno));
-	else if (group != (gid_t)-1 && give_to_group(path, &st, group) < 0)
-		r = err_set(e, -errno, "give socket %s to group %u: %s", path, (unsigned int)group, strerror(errno));
+	else if (give_to(path, &st, group, mode) < 0)
+		r = err_set(e, -errno, "give socket %s its group and mode: %s", path, strerror(errno));
 	else if (listen(fd, backlog) < 0)
 		r = err_set(e, -errno, "listen at %s: %s", path, strerror(errno));
 	if (r < 0) {
@@ -106,7 +106,7 @@ static int lock_directory(const char *dir, struct err *e)
 	return fd;
 }
 
-int listen_create(const char *path, gid_t group, int backlog, struct listen_socket *ret, struct err *e)
+int listen_create(const char *path, gid_t group, mode_t mode, int backlog, struct listen_socket *ret, struct err *e)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	const char *slash = strrchr(path, '/');
@@ -133,7 +133,7 @@ int listen_create(const char *path, gid_t group, int backlog, struct listen_sock
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_set(e, -errno, "make a socket: %s", strerror(errno));
-	r = bind_at(fd, &sa, group, backlog, &made, e);
+	r = bind_at(fd, &sa, group, mode, backlog, &made, e);
 	if (r < 0)
 		return r;
 	made.fd = fd;

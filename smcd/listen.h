@@ -14,11 +14,11 @@ struct listen_socket {
 };
 
 /*
- * Listen at path with mode 0660 and the group, or 0600 when group is (gid_t)-1. A socket that nobody answers is
+ * Listen at path, a socket of the mode and the group ((gid_t)-1: the process's own). A socket that nobody answers is
  * replaced; one that is answered (-EADDRINUSE) or another kind of file (-EEXIST) stays. Directories that are missing
  * are made, one level.
  */
-int listen_create(const char *path, gid_t group, int backlog, struct listen_socket *ret, struct err *e);
+int listen_create(const char *path, gid_t group, mode_t mode, int backlog, struct listen_socket *ret, struct err *e);
 /* Take the file away if it is still the one that was made. */
 void listen_remove(const char *path, const struct listen_socket *s);
 /* mkdir(2) unless it is there. */

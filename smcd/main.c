@@ -224,13 +224,22 @@ static const char *socket_path(const struct daemon *d)
 	return d->opt.socket ?: SMCD_SOCKET;
 }
 
+/*
+ * A file has one group. With two that may call, everybody may connect: who may call what is looked at in each call
+ * anyway, and the number of connections of a user is limited.
+ */
+static mode_t socket_mode(const struct daemon *d)
+{
+	if (d->api.admins != NO_GROUP)
+		return 0666;
+	return d->api.readers != NO_GROUP ? 0660 : 0600;
+}
+
 static int listen_own(struct daemon *d, struct err *e)
 {
 	int r;
 
-	r = listen_create(socket_path(d),
-			  d->api.admins != NO_GROUP && d->api.readers == NO_GROUP ? d->api.admins : d->api.readers,
-			  SERVER_BACKLOG, &d->own, e);
+	r = listen_create(socket_path(d), d->api.readers, socket_mode(d), SERVER_BACKLOG, &d->own, e);
 	if (r < 0)
 		return r;
 	r = server_listen_fd(d->server, d->own.fd);
