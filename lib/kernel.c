@@ -38,6 +38,13 @@ const char *kernel_netns(const struct kernel *k)
 	return k->netns;
 }
 
+uint64_t kernel_netns_cookie(const struct kernel *k)
+{
+	uint64_t cookie = 0;
+
+	return k->t.ops->netns_cookie(k->t.ctx, &cookie) < 0 ? 0 : cookie;
+}
+
 uint64_t kernel_nl_errors(const struct kernel *k, enum bus bus)
 {
 	return k->bus[bus].errors;

@@ -24,6 +24,8 @@ static inline void kernel_freep(struct kernel **k)
 }
 #define CLEANUP_KERNEL CLEANUP(kernel_freep)
 const char *kernel_netns(const struct kernel *k);
+/* A number that no other namespace has had or gets until reboot; 0: not known (Linux has it since 5.14). */
+uint64_t kernel_netns_cookie(const struct kernel *k);
 /* Netlink requests that failed since the start, by bus: for smcd_netlink_errors_total. */
 uint64_t kernel_nl_errors(const struct kernel *k, enum bus bus);
 

@@ -297,16 +297,28 @@ static int real_recv(void *ctx, enum bus bus, unsigned char **ret_buf, size_t *r
 	return 0;
 }
 
+static int real_netns_cookie(void *ctx, uint64_t *ret)
+{
+	const struct real *t = ctx;
+	uint64_t cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	if (t->b.nl[BUS_GENL] < 0)
+		return -ENOPROTOOPT;
+	if (getsockopt(t->b.nl[BUS_GENL], SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len) < 0)
+		return -errno;
+	*ret = cookie;
+	return 0;
+}
+
 /* Indexes of host-wide lists belong to the initial namespace; elsewhere the same number is another device, or none. */
 static bool is_initial(struct real *t)
 {
 	uint64_t cookie = 0;
-	socklen_t len = sizeof(cookie);
 
 	if (t->initial < 0) {
 		/* Before Linux 5.14 it cannot be told; assume the usual. */
-		t->initial = getsockopt(t->b.nl[BUS_GENL], SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len) < 0 ||
-			     cookie == INITIAL_NETNS_COOKIE;
+		t->initial = real_netns_cookie(t, &cookie) < 0 || cookie == INITIAL_NETNS_COOKIE;
 	}
 	return t->initial;
 }
@@ -339,6 +351,7 @@ static const struct transport_ops real_ops = {
 	.send = real_send,
 	.recv = real_recv,
 	.ifname = real_ifname,
+	.netns_cookie = real_netns_cookie,
 	.free = real_free,
 };
 

@@ -29,6 +29,8 @@ struct transport_ops {
 	int (*recv)(void *ctx, enum bus bus, unsigned char **ret_buf, size_t *ret_len);
 	/* Name of an interface index of this namespace (IFNAMSIZ bytes); -ENODEV. */
 	int (*ifname)(void *ctx, unsigned int ifindex, char *ret_name);
+	/* The namespace's number, which no other one has had or gets until reboot; -ENOPROTOOPT before Linux 5.14. */
+	int (*netns_cookie)(void *ctx, uint64_t *ret);
 	void (*free)(void *ctx);
 };
 

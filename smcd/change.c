@@ -92,7 +92,7 @@ static int change_begin(struct change *c, struct manager *m, const char *netns, 
 	c->now = calloc(n_knobs, sizeof(*c->now));
 	if (!c->now || state_copy(&m->state, &c->next) < 0)
 		return fail_memory(f);
-	ns = state_get(&c->next, c->netns, netns_inode(c->netns));
+	ns = state_get(&c->next, c->netns, netns_id(c->k));
 	if (!ns)
 		return fail_memory(f);
 	c->rec = ns->knobs;

@@ -90,14 +90,18 @@ static int read_state(struct manager *m, struct err *e)
 
 /* ---- the kernel ---- */
 
-uint64_t netns_inode(const char *netns)
+uint64_t netns_id(const struct kernel *k)
 {
 	char path[sizeof(NETNS_DIR) + NETNS_NAME_MAX + 1];
+	uint64_t cookie;
 	struct stat st;
 
-	if (!netns[0])
+	if (!kernel_netns(k)[0])
 		return 0;
-	snprintf(path, sizeof(path), "%s/%s", NETNS_DIR, netns);
+	cookie = kernel_netns_cookie(k);
+	if (cookie)
+		return cookie;
+	snprintf(path, sizeof(path), "%s/%s", NETNS_DIR, kernel_netns(k));
 	return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
 
@@ -349,9 +353,9 @@ void manager_knob_sources(const struct manager *m, struct kernel *k, struct knob
 {
 	const char *netns = kernel_netns(k);
 	const struct state_netns *ns = state_find(&m->state, netns);
-	uint64_t inode = netns_inode(netns);
+	uint64_t id = netns_id(k);
 
-	if (ns && ns->inode && inode && ns->inode != inode)
+	if (ns && ns->id && id && ns->id != id)
 		ns = NULL; /* another namespace by now */
 	for (size_t i = 0; i < n_knobs; i++) {
 		if (!states[i].supported)

@@ -143,7 +143,9 @@ const struct policy_knob *manager_policy_knob(const struct manager *m, const str
 int manager_write_state(struct manager *m, const struct state *s, struct err *e);
 /* Take the next state over in place of the present one. */
 void manager_take_state(struct manager *m, struct state *next);
-uint64_t netns_inode(const char *netns);
+/* What tells k's namespace from others that had or get its name: its cookie, on old kernels the inode of its file,
+ * which is used again. 0: it is smcd's own, or not known. */
+uint64_t netns_id(const struct kernel *k);
 
 /* What a policy means for the kernel as it is now. */
 struct build {

@@ -34,25 +34,25 @@ struct held held_copy(struct value v)
 
 /* ---- namespaces ---- */
 
-static int netns_init(struct state_netns *ns, const char *name, uint64_t inode)
+static int netns_init(struct state_netns *ns, const char *name, uint64_t id)
 {
 	struct knob_record *knobs_new = calloc(n_knobs, sizeof(*knobs_new));
 
 	if (!knobs_new)
 		return -ENOMEM;
-	*ns = (struct state_netns){ .inode = inode, .knobs = knobs_new };
+	*ns = (struct state_netns){ .id = id, .knobs = knobs_new };
 	snprintf(ns->name, sizeof(ns->name), "%s", name);
 	return 0;
 }
 
-static struct state_netns *netns_append(struct state *s, const char *name, uint64_t inode)
+static struct state_netns *netns_append(struct state *s, const char *name, uint64_t id)
 {
 	struct state_netns *grown = reallocarray(s->netns, s->n_netns + 1, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
 	s->netns = grown;
-	if (netns_init(&grown[s->n_netns], name, inode) < 0)
+	if (netns_init(&grown[s->n_netns], name, id) < 0)
 		return NULL;
 	return &grown[s->n_netns++];
 }
@@ -84,7 +84,7 @@ int state_copy(const struct state *from, struct state *ret)
 	CLEANUP_STATE struct state s = { .seid_before = from->seid_before, .seid_made = from->seid_made };
 
 	for (size_t i = 0; i < from->n_netns; i++) {
-		struct state_netns *ns = netns_append(&s, from->netns[i].name, from->netns[i].inode);
+		struct state_netns *ns = netns_append(&s, from->netns[i].name, from->netns[i].id);
 
 		if (!ns)
 			return -ENOMEM;
@@ -109,19 +109,19 @@ struct state_netns *state_find(const struct state *s, const char *netns)
 	return NULL;
 }
 
-struct state_netns *state_get(struct state *s, const char *netns, uint64_t inode)
+struct state_netns *state_get(struct state *s, const char *netns, uint64_t id)
 {
 	struct state_netns *ns = state_find(s, netns);
 
 	if (!ns) {
 		if (s->n_netns > STATE_NETNS_MAX)
 			state_drop(s, &s->netns[1]);
-		return netns_append(s, netns, inode);
+		return netns_append(s, netns, id);
 	}
-	if (inode && ns->inode && ns->inode != inode)
+	if (id && ns->id && ns->id != id)
 		memset(ns->knobs, 0, n_knobs * sizeof(*ns->knobs));
-	if (inode)
-		ns->inode = inode;
+	if (id)
+		ns->id = id;
 	return ns;
 }
 
@@ -263,8 +263,8 @@ static struct json_object *json_of_netns(const struct state_netns *ns)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_object();
 
-	if (ns->inode)
-		add(o, "inode", json_object_new_uint64(ns->inode));
+	if (ns->id)
+		add(o, "id", json_object_new_uint64(ns->id));
 	for (size_t i = 0; i < n_knobs; i++) {
 		struct json_object *r = json_of_record(&ns->knobs[i]);
 
@@ -373,7 +373,7 @@ static int take_record(struct json_object *o, const struct knob *knob, struct kn
 
 static int take_netns(struct json_object *o, const char *name, struct state *s, struct err *e)
 {
-	struct json_object *inode = NULL, *list = NULL;
+	struct json_object *id = NULL, *list = NULL;
 	struct state_netns *ns;
 
 	if (name[0] && netns_name_check(name, NULL) < 0)
@@ -381,9 +381,9 @@ static int take_netns(struct json_object *o, const char *name, struct state *s, 
 	if (!json_object_is_type(o, json_type_object) || !json_object_object_get_ex(o, "knobs", &list) ||
 	    !json_object_is_type(list, json_type_object))
 		return damaged(e, name);
-	if (json_object_object_get_ex(o, "inode", &inode) && !json_object_is_type(inode, json_type_int))
-		return damaged(e, "inode");
-	ns = state_get(s, name, inode ? json_object_get_uint64(inode) : 0);
+	if (json_object_object_get_ex(o, "id", &id) && !json_object_is_type(id, json_type_int))
+		return damaged(e, "id");
+	ns = state_get(s, name, id ? json_object_get_uint64(id) : 0);
 	if (!ns)
 		return err_set(e, -ENOMEM, "out of memory");
 	json_object_object_foreach(list, key, v)

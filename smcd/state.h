@@ -34,7 +34,7 @@ struct knob_record {
 
 struct state_netns {
 	char name[NETNS_NAME_MAX + 1]; /* "": smcd's own */
-	uint64_t inode; /* of the namespace; another one under the same name is a new namespace. 0: not known */
+	uint64_t id;               /* netns_id(); another one under the same name is a new namespace. 0: not known */
 	struct knob_record *knobs; /* n_knobs */
 };
 
@@ -56,9 +56,9 @@ int state_copy(const struct state *from, struct state *ret);
 
 /* The namespace's record; NULL when there is none. */
 struct state_netns *state_find(const struct state *s, const char *netns);
-/* The same, made when it is missing, emptied when the inode tells that the namespace is another one. NULL: out of
+/* The same, made when it is missing, emptied when the id tells that the namespace is another one. NULL: out of
  * memory. */
-struct state_netns *state_get(struct state *s, const char *netns, uint64_t inode);
+struct state_netns *state_get(struct state *s, const char *netns, uint64_t id);
 void state_drop(struct state *s, struct state_netns *ns); /* not the own one */
 
 /* Order and equality of pnet entries, for qsort(3) and bsearch(3). */

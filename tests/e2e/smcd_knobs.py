@@ -192,6 +192,16 @@ def test_namespaces():
         assert got == "Unsupported" and parameters["name"] == "save", parameters
 
 
+def test_namespace_made_anew():
+    """Another namespace under the same name knows nothing of the old one's overrides"""
+    with Daemon(POLICY, fake="era 6.12\nnetns blue\nnetns\n") as d:
+        set_knobs(d, {"wmem": "1M", "rmem": "1M"}, netns="blue")
+        d.kernel("netns_del blue\nnetns blue\nsysctl wmem 1048576\nnetns")
+        assert d.value("wmem", "blue") == 1048576 and d.knob("wmem", "blue")["source"] == "kernel"
+        set_knobs(d, {"autocorking_size": "0"}, netns="blue")
+        assert [o["name"] for o in d.policy_status()["overrides"]] == ["autocorking_size"], d.policy_status()
+
+
 def test_pnet():
     """AddPnet, DeletePnet, FlushPnet, and what they refuse"""
     with Daemon(POLICY) as d:

@@ -602,6 +602,15 @@ static int fake_sysctl_write(void *ctx, const char *name, const char *text)
 	return r;
 }
 
+/* Like the kernel's: 1 is the initial namespace, and a name that is given anew is another namespace. */
+static int fake_netns_cookie(void *ctx, uint64_t *ret)
+{
+	const struct fake_conn *conn = ctx;
+
+	*ret = conn->netns + 1;
+	return 0;
+}
+
 static int fake_ifname(void *ctx, unsigned int ifindex, char *ret_name)
 {
 	struct fake_conn *conn = ctx;
@@ -639,6 +648,7 @@ static const struct transport_ops fake_ops = {
 	.send = fake_send,
 	.recv = fake_recv,
 	.ifname = fake_ifname,
+	.netns_cookie = fake_netns_cookie,
 	.free = conn_free,
 };
 

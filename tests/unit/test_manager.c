@@ -331,7 +331,7 @@ static void test_state_round_trip(void **state)
 		fail_msg("%s", e.text);
 	assert_int_equal(state_text(&read, BOOT, &of_read), 0);
 	assert_string_equal(text_str(&t), text_str(&of_read));
-	assert_int_equal(state_find(&read, "blue")->inode, 4026532000);
+	assert_int_equal(state_find(&read, "blue")->id, 4026532000);
 	assert_int_equal(state_parse(text_str(&t), t.len, "another boot", &read, &e), -ESTALE);
 }
 

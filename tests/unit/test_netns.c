@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernel.h"
 #include "netns.h"
 
 static unsigned int open_fds(void)
@@ -55,6 +56,22 @@ static void no_such_namespace(void **state)
 	(void)state;
 	assert_int_equal(bundle_open_in("no-such-namespace", &b, &e), -ENOENT);
 	assert_string_equal(e.text, "network namespace 'no-such-namespace': there is no such namespace");
+}
+
+/* It needs no privilege, and is the same through both sockets' namespace. */
+static void tells_namespaces_apart(void **state)
+{
+	struct kernel *k = NULL;
+	struct bundle b;
+	struct transport t;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(bundle_open(&b, &e), 0);
+	assert_int_equal(transport_from_bundle(&b, false, &t), 0);
+	assert_int_equal(kernel_new(t, "blue", &k), 0);
+	assert_true(kernel_netns_cookie(k) > 0);
+	kernel_free(k);
 }
 
 /* ---- the helper ---- */
@@ -267,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(checks_names),
 		cmocka_unit_test(no_such_namespace),
+		cmocka_unit_test(tells_namespaces_apart),
 		cmocka_unit_test(helper_survives_garbage),
 		cmocka_unit_test(helper_ends_with_its_client),
 		cmocka_unit_test(client_gets_the_helpers_error),
