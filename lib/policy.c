@@ -290,20 +290,26 @@ static const struct notation notations[] = {
 	[TYPE_SIZE] = { .number = true, .string = true, .what = "a whole number or a string like \"64K\", " },
 	[TYPE_SECONDS] = { .number = true, .string = true, .what = "a whole number or a string like \"30s\", " },
 	[TYPE_BOOL] = { .boolean = true, .string = true, .what = "true, false, \"on\" or \"off\"", .no_range = true },
-	[TYPE_CHOICE] = { .number = true, .string = true, .what = "one of " },
+	[TYPE_CHOICE] = { .number = true, .string = true, .what = "a name, or its number from 0, out of " },
 	[TYPE_STRING] = { .string = true, .what = "a string, " },
 	[TYPE_HEX32] = { .string = true, .what = "a string, " },
 	[TYPE_HEX64] = { .string = true, .what = "a string, " },
 };
 
-static void complain_notation(struct load *l, struct json_object *o, const struct value_spec *spec)
+void policy_notation(const struct value_spec *spec, struct text *t)
 {
 	const struct notation *n = &notations[spec->type];
+
+	text_add(t, "%s", n->what);
+	if (!n->no_range)
+		value_allowed(spec, t);
+}
+
+static void complain_notation(struct load *l, struct json_object *o, const struct value_spec *spec)
+{
 	CLEANUP_TEXT struct text t = { 0 };
 
-	text_add(&t, "%s", n->what);
-	if (!n->no_range)
-		value_allowed(spec, &t);
+	policy_notation(spec, &t);
 	complain_type(l, o, text_str(&t));
 }
 

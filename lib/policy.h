@@ -7,8 +7,7 @@
  *  "ueid": ["PROD-EID-1"], "seid": true}
  *
  * Only "version" is required. "comment" (a string) may stand at the top and in a pnet entry. How a knob's value is
- * written depends on its type: sizes and times as a number or a string with a unit, counts as a number, choices as a
- * name or its number, switches as true or false, names as a string. A pnet entry names one target, an interface or an
+ * written depends on its type: see policy_notation(). A pnet entry names one target, an interface or an
  * RDMA device (which also stands for the PCI address of an ISM device); the kernel also takes both at once, but hides
  * then that one half failed (smc_pnet.c, smc_pnet_enter), and two entries say the same.
  */
@@ -72,11 +71,15 @@ int policy_init(struct policy *p);
 void policy_done(struct policy *p);
 #define CLEANUP_POLICY CLEANUP(policy_done)
 
+/* How a value is written in a policy and what is allowed: 'a whole number or a string like "64K", 16384..1073741823'.
+ */
+void policy_notation(const struct value_spec *spec, struct text *t);
+
 /*
  * Lay one text over the policy: knobs and seid replace, pnet and ueid add. -EINVAL with problems filled, and then *p
- * must not be used any more; -ENOMEM. No printing, no kernel. An entry that a lower layer has already is merged with
- * it; one that contradicts it (a second ID for one interface, or ID or port for one RDMA device) is a problem that
- * names both places.
+ * is good for nothing but further texts, whose problems are found too; -ENOMEM. No printing, no kernel. An entry that a
+ * lower layer has already is merged with it; one that contradicts it (a second ID for one interface, or ID or port for
+ * one RDMA device) is a problem that names both places.
  */
 int policy_add_text(struct policy *p, const char *file, const char *text, size_t len, struct problems *problems);
 /* The same from a regular file, which not everybody may be able to write. */

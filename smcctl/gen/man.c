@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* man.c - parts of the manual pages, in roff with the man macros. */
 #include "generate.h"
+#include "policy.h"
 
 /* Text as roff: backslashes and hyphens as they are, no control line by accident. */
 static void roff(struct text *t, const char *s)
@@ -146,13 +147,16 @@ static void add_default(const struct knob *k, struct text *t)
 		value_text(&k->spec, k->def, t);
 }
 
-static void knob_facts(const struct knob *k, struct text *t)
+static void knob_facts(const struct knob *k, bool with_allowed, struct text *t)
 {
 	CLEANUP_TEXT struct text s = { 0 };
 
-	text_add(&s, "Allowed: ");
-	value_allowed(&k->spec, &s);
-	text_add(&s, ". Default: ");
+	if (with_allowed) {
+		text_add(&s, "Allowed: ");
+		value_allowed(&k->spec, &s);
+		text_add(&s, ". ");
+	}
+	text_add(&s, "Default: ");
 	add_default(k, &s);
 	text_add(&s, ". Takes effect for: %s. ", knob_effect_name(k->effect));
 	text_add(&s, "Since Linux %s.", k->since);
@@ -167,38 +171,21 @@ void man_knobs(struct text *t)
 	for (size_t i = 0; i < n_knobs; i++) {
 		bold_item(t, knobs[i].name);
 		sentence(t, knobs[i].doc);
-		knob_facts(&knobs[i], t);
-	}
-}
-
-/* How a policy file may write a value of this type. */
-static const char *notation(enum value_type type)
-{
-	switch (type) {
-	case TYPE_SIZE:
-		return "a number of bytes, or a string such as \"256K\" or \"1M\"";
-	case TYPE_SECONDS:
-		return "a number of seconds, or a string such as \"30s\" or \"5m\"";
-	case TYPE_BOOL:
-		return "true or false";
-	case TYPE_CHOICE:
-		return "a string";
-	case TYPE_STRING:
-		return "a string";
-	default:
-		return "a number";
+		knob_facts(&knobs[i], true, t);
 	}
 }
 
 void man_policy_knobs(struct text *t)
 {
 	for (size_t i = 0; i < n_knobs; i++) {
+		CLEANUP_TEXT struct text notation = { 0 };
+
 		bold_item(t, knobs[i].name);
-		roff(t, notation(knobs[i].spec.type));
-		text_add(t, ":\n");
-		roff(t, knobs[i].doc);
-		text_add(t, ".\n");
-		knob_facts(&knobs[i], t);
+		sentence(t, knobs[i].doc);
+		text_add(&notation, "Written as ");
+		policy_notation(&knobs[i].spec, &notation);
+		sentence(t, text_str(&notation));
+		knob_facts(&knobs[i], false, t);
 	}
 }
 
