@@ -14,18 +14,6 @@ static void put_object(struct json_object **o)
 
 /* ---- knobs ---- */
 
-static int fail_value(struct ctl *c, const struct knob *k, const char *value, const struct err *e)
-{
-	CLEANUP_TEXT struct text allowed = { 0 };
-	char shown[4 * SHOWN_MAX + 4];
-
-	safe_str(shown, sizeof(shown), value);
-	if (e->code != -ERANGE)
-		return ctl_fail(c, CTL_FAILED, "set '%s': %s", k->name, e->text);
-	value_allowed(&k->spec, &allowed);
-	return ctl_fail(c, CTL_FAILED, "set '%s' to '%s': out of range: %s", k->name, shown, text_str(&allowed));
-}
-
 static int check_assignment(struct ctl *c, const struct arg *a, struct json_object *values)
 {
 	CLEANUP_FREE char *name = strndup(a->key, a->key_len);
@@ -40,7 +28,7 @@ static int check_assignment(struct ctl *c, const struct arg *a, struct json_obje
 	if (member(values, name))
 		return ctl_fail(c, CTL_FAILED, "'%s' is given twice", name);
 	if (value_parse(&k->spec, a->value, &v, &e) < 0)
-		return fail_value(c, k, a->value, &e);
+		return ctl_fail(c, CTL_FAILED, "set '%s': %s", name, e.text);
 	json_object_object_add(values, name, json_object_new_string(a->value));
 	return CTL_OK;
 }
@@ -126,14 +114,15 @@ static const char *pnet_field_name(enum pnet_field f)
 	return nouns[NOUN_PNET].fields[f].name;
 }
 
+/* What is too long fills ret without a NUL, as pnet_entry_check() takes it. */
 static int set_name(struct ctl *c, enum pnet_field f, const char *value, char *ret, size_t size)
 {
 	if (*ret)
 		return ctl_fail(c, CTL_USAGE, "%s is given twice", pnet_field_name(f));
-	if (!*value || strlen(value) >= size)
-		return ctl_fail(c, CTL_FAILED, "%s: a name of 1 to %zu characters is expected", pnet_field_name(f),
-				size - 1);
-	snprintf(ret, size, "%s", value);
+	/* An empty name is none to smcd: the entry would be another one than was meant. */
+	if (!*value)
+		return ctl_fail(c, CTL_FAILED, "the name of the %s is empty", pnet_field_name(f));
+	memcpy(ret, value, strnlen(value, size));
 	return CTL_OK;
 }
 
@@ -166,30 +155,16 @@ static int entry_from_args(struct ctl *c, const struct request *r, struct pnet_e
 {
 	struct pnet_entry p = { 0 };
 	struct err e = { 0 };
-	char shown[4 * SHOWN_MAX + 4];
 
-	if (strlen(r->args[0].word) >= sizeof(p.id))
-		return ctl_fail(c, CTL_FAILED,
-				"pnet ID '%s' has %zu characters: 1 to %d letters and digits are allowed",
-				safe_str(shown, sizeof(shown), r->args[0].word), strlen(r->args[0].word), PNET_ID_MAX);
-	snprintf(p.id, sizeof(p.id), "%s", r->args[0].word);
+	memcpy(p.id, r->args[0].word, strnlen(r->args[0].word, sizeof(p.id)));
 	for (size_t i = 1; i < r->n_args; i++) {
 		int rc = set_entry_field(c, &r->args[i], &p);
 
 		if (rc != CTL_OK)
 			return rc;
 	}
-	/* An ID alone is all of its entries, which is not an entry to be checked: give it a target for the check. */
-	if (r->n_args == 1) {
-		struct pnet_entry one = p;
-
-		snprintf(one.interface, sizeof(one.interface), "any");
-		if (pnet_entry_check(&one, &e) < 0)
-			return ctl_fail(c, CTL_FAILED, "%s", e.text);
-		memcpy(p.id, one.id, sizeof(p.id));
-	} else if (pnet_entry_check(&p, &e) < 0) {
+	if (pnet_entry_check(&p, &e) < 0)
 		return ctl_fail(c, CTL_FAILED, "%s", e.text);
-	}
 	*ret = p;
 	return CTL_OK;
 }

@@ -255,15 +255,20 @@ static void print_problems(struct ctl *c, const struct problems *problems, struc
 		fprintf(c->session->err, "smcctl: and %zu more\n", problems->n_more);
 }
 
+/* All files are looked at, so that all that is wrong is told at once. */
 static int check_files(struct policy *p, const struct request *r, struct problems *problems)
 {
+	int worst = 0;
+
 	for (size_t i = 0; i < r->n_args; i++) {
 		int rc = policy_add_file(p, r->args[i].word, problems);
 
 		if (rc < 0)
-			return rc;
+			worst = rc;
+		if (rc < 0 && rc != -EINVAL)
+			break;
 	}
-	return 0;
+	return worst;
 }
 
 int cmd_policy_check(struct ctl *c, const struct request *r)
@@ -278,7 +283,7 @@ int cmd_policy_check(struct ctl *c, const struct request *r)
 	json_object_object_add(reply, "policy", o);
 	if (rc >= 0)
 		rc = check_files(&p, r, &problems);
-	if (rc < 0 && !problems.n)
+	if (rc < 0 && (rc != -EINVAL || !problems.n))
 		return ctl_fail(c, CTL_FAILED, "check the policy: %s", strerror(-rc));
 	json_object_object_add(o, "valid", json_object_new_boolean(rc >= 0));
 	json_object_object_add(o, "problems", array);

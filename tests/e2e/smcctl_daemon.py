@@ -98,7 +98,7 @@ def test_all_or_nothing():
     """several assignments are all applied or none is, whoever notices"""
     with Daemon(fake=KERNEL) as d:
         before = d.knobs()
-        r = bad(d, 1, r"^smcctl: set 'rmem' to '12': out of range: 16384\.\.1073741823", "set", "wmem=1M", "rmem=12")
+        r = bad(d, 1, r"^smcctl: set 'rmem': '12' is out of range: 16384\.\.1073741823", "set", "wmem=1M", "rmem=12")
         assert r.stdout == "" and d.knobs() == before
         d.kernel('fault sysctl_write EINVAL 1 cmd=rmem')
         bad(d, 1, "rmem", "set", "wmem=1M", "rmem=1M")

@@ -264,7 +264,7 @@ def test_bad_values():
     """every bad value is told with what is allowed, before anything is asked"""
     smcctl = Fake()
     r = check(smcctl("set", "wmem=1M", "rmem=12"), 1, re.compile(
-        r"^smcctl: set 'rmem' to '12': out of range: 16384\.\.1073741823 .*\n.*nothing was changed"))
+        r"^smcctl: set 'rmem': '12' is out of range: 16384\.\.1073741823 .*\n.*nothing was changed"))
     assert r.out == ""
     for args, says in {
             ("set", "wmem=1Q"): "'1Q'.*K, M or G",
@@ -278,13 +278,15 @@ def test_bad_values():
             ("set", "wmem=1M", "wmem=2M"): "twice",
             ("set", "mwem=1M"): "did you mean wmem",
             ("knobs", "reset", "mwem"): "did you mean wmem",
-            ("pnet", "add", "ABCDEFGHIJKLMNOPQ", "interface=eth0"): "17 characters",
+            ("pnet", "add", "ABCDEFGHIJKLMNOPQ", "interface=eth0"): "too long: 1 to 16",
             ("pnet", "add", "A B", "interface=eth0"): "letters and digits",
             ("pnet", "add", "", "interface=eth0"): "ID",
             ("pnet", "add", "NETB", "interface=0123456789abcdef"): "15 characters",
             ("pnet", "add", "NETB", "rdma=rxe0", "port=3"): "1..2",
             ("pnet", "add", "NETB", "interface=eth0", "port=1"): "port",
             ("pnet", "delete", "A-B"): "letters and digits",
+            ("pnet", "delete", "NETA", "interface="): "interface.*empty",
+            ("pnet", "add", "NETB", "rdma=" + "x" * 64): "63 characters",
             ("ueid", "add", "A" * 33): "32",
             ("ueid", "add", "lower"): "A-Z",
             ("ueid", "add", "A B"): "A-Z",
@@ -318,6 +320,13 @@ def test_policy_check():
     assert r.code == 1 and r.json["policy"]["valid"] is False and len(r.json["policy"]["problems"]) == 2, r.out
     check(smcctl("policy", "check", os.path.join(smcctl.dir, "none.json")), 1, re.compile("none.json"))
     check(smcctl("policy", "check"), 2, re.compile("needs FILE"))
+    # A bad file hides nothing of the others.
+    other = os.path.join(smcctl.dir, "q.json")
+    with open(other, "w") as f:
+        f.write('{"version": 1, "ueid": ["no"]}')
+    for files in ((path, other), (os.path.join(smcctl.dir, "none.json"), path, other)):
+        r = check(smcctl("policy", "check", *files), 1, re.compile("1Q"))
+        assert all(f + ":" in r.err for f in files), r.err
 
 
 def test_version():
