@@ -100,7 +100,7 @@ $(B)/bin/smcctl: $(call obj,$(SMCCTL_SRC)) $(REAL_OBJ) $(B)/libsmc.a
 	$(call link,$^ $(LIBS_SMCCTL))
 $(B)/bin/%: tests/vm/tools/%.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D); $(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $<
-$(GEN): $(call obj,$(GEN_SRC)) $(call not_main,$(SMCCTL_SRC)) $(REAL_OBJ) $(B)/libsmc.a
+$(GEN): $(call obj,$(GEN_SRC) smcd/options.c) $(call not_main,$(SMCCTL_SRC)) $(REAL_OBJ) $(B)/libsmc.a
 	$(call link,$^ $(LIBS_SMCCTL))
 
 # ---- test binaries: the programs on the fake kernel, unit tests, fuzzers ----

@@ -6,13 +6,7 @@
 #include "methods.h"
 #include "options.h"
 
-enum option_kind { KIND_STRING, KIND_FLAG, KIND_HELP, KIND_VERSION };
-
-static const struct row {
-	const char *name, *arg, *doc;
-	enum option_kind kind;
-	size_t offset; /* in struct options */
-} rows[] = {
+const struct smcd_option smcd_options[] = {
 	{ "check", "FILE", "validate the policy file and exit: 0 valid, 1 not", KIND_STRING,
 	  offsetof(struct options, check) },
 	{ "reload", NULL, "make the running smcd reload its policy and exit: 0 applied, 1 not", KIND_FLAG,
@@ -31,17 +25,19 @@ static const struct row {
 	{ "help", NULL, "show this", KIND_HELP, 0 },
 	{ "version", NULL, "show the version", KIND_VERSION, 0 },
 };
+const size_t n_smcd_options = ARRAY_SIZE(smcd_options);
 
 void options_help(FILE *out)
 {
 	fprintf(out,
 		"Usage: smcd [OPTION]...\n"
 		"Applies the policy for SMC (Shared Memory Communications) and answers smcctl. See smcd.service(8).\n\n");
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(smcd_options); i++) {
 		char head[40];
 
-		snprintf(head, sizeof(head), "--%s%s%s", rows[i].name, rows[i].arg ? "=" : "", rows[i].arg ?: "");
-		fprintf(out, "  %-22s  %s\n", head, rows[i].doc);
+		snprintf(head, sizeof(head), "--%s%s%s", smcd_options[i].name, smcd_options[i].arg ? "=" : "",
+			 smcd_options[i].arg ?: "");
+		fprintf(out, "  %-22s  %s\n", head, smcd_options[i].doc);
 	}
 }
 
@@ -52,7 +48,7 @@ static enum options_result wrong(void)
 }
 
 /* OPTIONS_RUN: go on with the next one. */
-static enum options_result take(const struct row *row, const char *arg, struct options *o)
+static enum options_result take(const struct smcd_option *row, const char *arg, struct options *o)
 {
 	void *place = (char *)o + row->offset;
 
@@ -79,15 +75,16 @@ static enum options_result take(const struct row *row, const char *arg, struct o
 
 enum options_result options_parse(int argc, char **argv, struct options *ret)
 {
-	struct option longs[ARRAY_SIZE(rows) + 1] = { { 0 } };
+	struct option longs[ARRAY_SIZE(smcd_options) + 1] = { { 0 } };
 	enum options_result r = OPTIONS_RUN;
 	struct options o = { 0 };
 	int index, c;
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		longs[i] = (struct option){ rows[i].name, rows[i].arg ? required_argument : no_argument, NULL, 1 };
+	for (size_t i = 0; i < ARRAY_SIZE(smcd_options); i++)
+		longs[i] = (struct option){ smcd_options[i].name, smcd_options[i].arg ? required_argument : no_argument,
+					    NULL, 1 };
 	while (r == OPTIONS_RUN && (c = getopt_long(argc, argv, "", longs, &index)) != -1)
-		r = c == 1 ? take(&rows[index], optarg, &o) : wrong();
+		r = c == 1 ? take(&smcd_options[index], optarg, &o) : wrong();
 	if (r == OPTIONS_RUN && optind < argc) {
 		char shown[4 * SHOWN_MAX + 4];
 

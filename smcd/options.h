@@ -12,6 +12,15 @@ struct options {
 	const char *netns_helper, *admin_group;
 };
 
+/* The table, of which help and manual are made. */
+struct smcd_option {
+	const char *name, *arg, *doc; /* arg NULL: takes none */
+	enum smcd_option_kind { KIND_STRING, KIND_FLAG, KIND_HELP, KIND_VERSION } kind;
+	size_t offset; /* in struct options */
+};
+extern const struct smcd_option smcd_options[];
+extern const size_t n_smcd_options;
+
 enum options_result {
 	OPTIONS_RUN,
 	OPTIONS_DONE,  /* help or version was printed */
@@ -19,5 +28,5 @@ enum options_result {
 };
 
 enum options_result options_parse(int argc, char **argv, struct options *ret);
-/* The table as text: for --help, and for whoever checks the manual against it. */
+/* The table as text. */
 void options_help(FILE *out);
