@@ -19,6 +19,8 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
+/* What lives until reboot: the socket, smcd's state, a layer of the policy. conf/smcd.service makes it. */
+#define SMCD_RUN_DIR "/run/smcd"
 /* The field-width limit of every name that comes from outside and goes into a message. */
 #define SHOWN_MAX 64
 

@@ -8,7 +8,7 @@
 #include "nouns.h"
 
 #define SMCD_INTERFACE "org.smcd.Manager"
-#define SMCD_SOCKET "/run/smcd/" SMCD_INTERFACE
+#define SMCD_SOCKET SMCD_RUN_DIR "/" SMCD_INTERFACE
 #define SMCD_VENDOR "smcd"
 #define SMCD_URL "man:smcd.service(8)"
 

@@ -16,7 +16,7 @@
 const struct policy_paths policy_paths_default = {
 	.usr_dir = "/usr/lib/smcd/policy.d",
 	.main_file = SYSCONFDIR "/smcd/policy.json",
-	.run_dir = "/run/smcd/policy.d",
+	.run_dir = SMCD_RUN_DIR "/policy.d",
 	.etc_dir = POLICY_ETC_DIR,
 };
 

@@ -18,7 +18,6 @@
 #include "listen.h"
 #include "options.h"
 
-#define STATE_DIR "/run/smcd"
 #define READERS_GROUP "smcd"
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 #define RELOAD_TIMEOUT_SEC 60
@@ -189,7 +188,7 @@ static int start_manager(struct daemon *d, struct err *e)
 	struct manager_config config = {
 		.paths = paths_of(&d->opt),
 		.main_file_required = d->opt.policy,
-		.state_dir = d->opt.state_dir ?: STATE_DIR,
+		.state_dir = d->opt.state_dir ?: SMCD_RUN_DIR,
 		.boot_id = d->boot_id,
 		.netns_helper = d->opt.netns_helper,
 		.log = d->log,

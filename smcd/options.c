@@ -15,7 +15,7 @@ const struct smcd_option smcd_options[] = {
 	  offsetof(struct options, policy) },
 	{ "policy-dir", "DIR", "read DIR/*.json after it, and save settings there", KIND_STRING,
 	  offsetof(struct options, policy_dir) },
-	{ "state-dir", "DIR", "keep state.json here (/run/smcd)", KIND_STRING, offsetof(struct options, state_dir) },
+	{ "state-dir", "DIR", "keep state.json here (" SMCD_RUN_DIR ")", KIND_STRING, offsetof(struct options, state_dir) },
 	{ "socket", "PATH", "listen here, or with --reload connect (" SMCD_SOCKET ")", KIND_STRING,
 	  offsetof(struct options, socket) },
 	{ "netns-helper", "PATH", "program or socket that opens other network namespaces", KIND_STRING,
