@@ -21,8 +21,7 @@ netlink=$(grep -cE '^[0-9]+ +(socket\(AF_NETLINK|bind\(.*AF_NETLINK|getsockname\
 empty=$(count '[a-z0-9_]+' "$RESULTS/empty.trace")
 echo "calls $calls netlink $netlink empty $empty"
 
-start smcd.log "$ROOT/build/bin/smcd"
-wait_for 'smcctl status' 20 "smcd answers"
+start_smcd
 for what in "status" "knobs show" "stats show" "sockets show" "metrics"; do
 	smcctl $what > /dev/null || fail "smcctl $what"
 done

@@ -106,6 +106,13 @@ start() {
 	STARTED+=("$PID")
 }
 
+# start_smcd [OPTION...]: smcd of this build, until it answers; its pid is in $PID. (smcctl reads without it as well, but
+# says so on stderr.)
+start_smcd() {
+	start smcd.log "$ROOT/build/bin/smcd" "$@"
+	wait_for "smcctl status 2> '$RESULTS/status.err' && test ! -s '$RESULTS/status.err'" 60 "smcd answers"
+}
+
 # traffic_over TRANSPORT SOCKET-OPTION PORT: two echoed connections of known sizes, looked at while they are open.
 # The sockets' records are left in $RESULTS/sockets.json.
 traffic_over() {

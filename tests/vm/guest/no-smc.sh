@@ -18,8 +18,7 @@ check_fails "without smcd a write says so" smcctl set wmem=64K
 smcctl set wmem=64K
 same "with its own exit status" 4 $?
 
-start smcd.log "$ROOT/build/bin/smcd"
-wait_for 'smcctl status' 20 "smcd answers"
+start_smcd
 check "status says it" grep -qi 'no SMC\|not loaded' <(smcctl status)
 check "the log says it" grep -qi 'no SMC\|not loaded' "$RESULTS/smcd.log"
 check_fails "a set says it" smcctl set wmem=64K
