@@ -24,6 +24,9 @@ socket cookie=8 proto=ipproto sport=81 dport=80 state=active src=10.1.0.1 dst=10
 """
 
 
+ROOT = os.environ.get("ROOT") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
 def smcctl(daemon, *args, path=None):
     env = daemon.environment() if isinstance(daemon, Daemon) else dict(os.environ)
     if isinstance(daemon, Daemon):
@@ -87,19 +90,28 @@ def test_set_and_reset():
 
 
 def test_save():
-    """set --save is there again after a reload"""
+    """set --save writes into the saved policy, reset --save takes out of it"""
     with Daemon(fake=KERNEL) as d:
-        ok(d, "set", "rmem=2M", "--save")
-        with open(os.path.join(d.policy_dir, "90-smcctl.json")) as f:
-            assert "rmem" in json.load(f)["knobs"]
+        def saved():
+            with open(os.path.join(d.policy_dir, "90-smcctl.json")) as f:
+                return json.load(f)["knobs"]
+
+        ok(d, "set", "rmem=2M", "wmem=1M", "--save")
+        assert saved() == {"rmem": "2M", "wmem": "1M"}, saved()
+        ok(d, "knobs", "reset", "rmem")
+        assert saved() == {"rmem": "2M", "wmem": "1M"}, saved()
+        ok(d, "knobs", "reset", "wmem", "--save")
+        assert saved() == {"rmem": "2M"}, saved()
 
 
 def test_all_or_nothing():
     """several assignments are all applied or none is, whoever notices"""
     with Daemon(fake=KERNEL) as d:
         before = d.knobs()
-        r = bad(d, 1, r"^smcctl: set 'rmem': '12' is out of range: 16384\.\.1073741823", "set", "wmem=1M", "rmem=12")
+        r = bad(d, 1, r"^smcctl: set 'rmem': '12' is out of range: 16384\.\.1073741823", "set", "wmem=512K", "rmem=12")
         assert r.stdout == "" and d.knobs() == before
+        with open(os.path.join(ROOT, "README.md")) as f:
+            assert "".join(f"        {line}\n" for line in r.stderr.splitlines()) in f.read(), "the README says otherwise"
         d.kernel('fault sysctl_write EINVAL 1 cmd=rmem')
         bad(d, 1, "rmem", "set", "wmem=1M", "rmem=1M")
         assert d.knobs() == before
