@@ -435,7 +435,8 @@ static int call_reset(struct request *q, struct json_object **ret)
 		return err_set(&q->f.e, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < n; i++)
 		names[i] = json_object_get_string(json_object_array_get_idx(list, i));
-	r = manager_reset_knobs(q->api->manager, param_str(q, "netns"), names, n, param_bool(q, "to_default"), &q->f);
+	r = manager_reset_knobs(q->api->manager, param_str(q, "netns"), names, n, param_bool(q, "to_default"),
+				param_bool(q, "save"), &q->f);
 	return r < 0 ? r : reply_knobs(q, names, n, ret);
 }
 

@@ -68,6 +68,7 @@ struct change {
 	struct state next;
 	struct knob_record *rec; /* of next */
 	struct plan plan;
+	const struct saving *saving; /* NULL: none */
 };
 
 static void change_done(struct change *c)
@@ -132,34 +133,163 @@ static void drop_empty(struct change *c)
 	state_drop(&c->next, ns);
 }
 
-/* The one place where it is done: written down, changed in the kernel; after that saved (also for the next boot), if
- * wanted. */
-static int change_commit(struct change *c, int (*save)(struct change *c, void *arg, struct failure *f), void *arg,
-			 struct failure *f)
+/* The one place where it is done: written down, then changed in the kernel. */
+static int change_commit(struct change *c, struct failure *f)
 {
 	const struct logger *log = c->m->config.log;
-	struct err again = { 0 };
 	int r;
 
 	r = manager_write_state(c->m, &c->next, &f->e);
 	if (r < 0)
 		return fail_kernel(f, r);
 	r = plan_run(&c->plan, c->k, log, &f->e);
-	if (r < 0)
-		fail_kernel(f, r);
-	if (r == 0 && save) {
-		r = save(c, arg, f);
-		if (r < 0 && plan_undo(&c->plan, c->k, log, &again) < 0)
-			log_error(log, "not everything could be put back: %s", again.text);
-	}
 	if (r < 0) {
-		if (manager_write_state(c->m, &c->m->state, &again) < 0)
-			log_warning(log, "%s", again.text);
+		manager_plan_failed(c->m, &c->plan, c->k);
 		log_to(log, LOG_WARNING, LOG_ID_OVERRIDE, "refused: %s", f->e.text);
-		return r;
+		return fail_kernel(f, r);
 	}
 	manager_take_state(c->m, &c->next);
 	return 0;
+}
+
+/* ---- the saved policy ---- */
+
+/*
+ * The file is written before the kernel is changed, because then it is known what the policy says at the next boot, and
+ * put back when something fails.
+ */
+struct saving {
+	char path[PATH_MAX];
+	struct value *values; /* n_knobs; absent: to be taken out */
+	bool *touched;        /* n_knobs */
+	bool written;
+	char *old; /* the file from before; NULL: there was none */
+	size_t old_len;
+	struct policy layers; /* all of the policy, as it is with what is saved */
+};
+
+static void saving_done(struct saving *s)
+{
+	free(s->values);
+	free(s->touched);
+	free(s->old);
+	policy_done(&s->layers);
+}
+#define CLEANUP_SAVING CLEANUP(saving_done)
+
+static int saving_init(struct saving *s, struct failure *f)
+{
+	s->values = calloc(n_knobs, sizeof(*s->values));
+	s->touched = calloc(n_knobs, sizeof(*s->touched));
+	return s->values && s->touched ? 0 : fail_memory(f);
+}
+
+static int may_save(const struct manager *m, const char *netns, struct saving *s, struct failure *f)
+{
+	const char *dir = m->config.paths.etc_dir;
+	int n;
+
+	if (netns && netns[0])
+		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
+			    "save: policies are about smcd's own namespace, not about other ones");
+	if (!dir)
+		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
+			    "save: smcd was started without a policy directory");
+	n = snprintf(s->path, sizeof(s->path), "%s/%s", dir, POLICY_SAVED_NAME);
+	if (n < 0 || (size_t)n >= sizeof(s->path))
+		return fail(f, FAIL_KERNEL, "", -ENAMETOOLONG, "save: %s", strerror(ENAMETOOLONG));
+	return 0;
+}
+
+static int fail_save(struct failure *f, int r, const struct problems *problems)
+{
+	if (problems->n)
+		return fail(f, FAIL_KERNEL, "", r, "save: %s", problems->text[0]);
+	return fail(f, FAIL_KERNEL, "", r, "save: %s", f->e.text[0] ? f->e.text : strerror(-r));
+}
+
+static void saving_put_back(const struct manager *m, struct saving *s)
+{
+	CLEANUP_FREE char *target = realpath(s->path, NULL); /* a link stays one */
+	int r;
+
+	if (s->old)
+		r = write_whole_file(target ?: s->path, s->old, s->old_len, 0644);
+	else
+		r = unlink(s->path) < 0 ? -errno : 0;
+	if (r < 0)
+		log_error(m->config.log, "%s could not be put back and keeps what was saved: %s", s->path,
+			  strerror(-r));
+	s->written = false;
+}
+
+/* A file that is read later and names the knob too would have the last word at the next boot. */
+static int check_outranked(const struct saving *s, struct failure *f)
+{
+	for (size_t i = 0; i < n_knobs; i++) {
+		const struct origin *from = &s->layers.knobs[i].from;
+
+		if (!s->touched[i] || s->values[i].kind == VALUE_ABSENT || str_eq(from->file, s->path))
+			continue;
+		return fail(
+			f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
+			"save '%s': %s:%u is read after %s and has the last word at the next boot; nothing is changed",
+			knobs[i].name, from->file, from->at.line, s->path);
+	}
+	return 0;
+}
+
+static int saving_write(const struct manager *m, struct saving *s, struct failure *f)
+{
+	CLEANUP_PROBLEMS struct problems problems = { 0 };
+	int r = read_whole_file(s->path, JSON_TEXT_MAX, &s->old, &s->old_len);
+
+	if (r == 0 || r == -ENOENT)
+		r = policy_save_knobs(s->path, s->values, s->touched, &problems, &f->e);
+	if (r < 0)
+		return fail_save(f, r, &problems);
+	s->written = true;
+	r = policy_load(&m->config.paths, &s->layers, &problems);
+	r = r < 0 ? fail_save(f, r, &problems) : check_outranked(s, f);
+	if (r < 0)
+		saving_put_back(m, s);
+	return r;
+}
+
+/* r: what became of the change of the kernel. */
+static int saving_end(struct manager *m, struct saving *s, int r)
+{
+	if (s->written && r < 0) {
+		saving_put_back(m, s);
+	} else if (s->written) {
+		policy_done(&m->saved);
+		m->saved = s->layers;
+		s->layers = (struct policy){ 0 };
+		for (size_t i = 0; i < n_knobs; i++)
+			m->saved_since[i] |= s->touched[i];
+	}
+	return r;
+}
+
+/* Take knobs out that are in the saved policy: those that are named, or all. */
+static int saving_remove(const struct manager *m, struct saving *s, const bool *named, bool all, struct failure *f)
+{
+	CLEANUP_PROBLEMS struct problems problems = { 0 };
+	CLEANUP_POLICY struct policy saved = { 0 };
+	bool any = false;
+	int r = policy_init(&saved);
+
+	if (r == 0 && access(s->path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	if (r == 0)
+		r = policy_add_file(&saved, s->path, &problems);
+	if (r < 0)
+		return fail_save(f, r, &problems);
+	for (size_t i = 0; i < n_knobs; i++) {
+		s->touched[i] = saved.knobs[i].v.kind != VALUE_ABSENT && (all || named[i]);
+		any |= s->touched[i];
+	}
+	return any ? saving_write(m, s, f) : 0;
 }
 
 /* ---- set ---- */
@@ -185,84 +315,6 @@ static int parse_assignment(const struct assignment *a, const struct knob **ret_
 	return r;
 }
 
-struct saving {
-	char path[PATH_MAX];
-	struct value *values; /* n_knobs */
-	bool *touched;
-};
-
-/* A file that is read later and names the knob too has the last word at the next boot: say so. */
-static bool outranked(const struct manager *m, size_t i, const char *saved)
-{
-	const struct policy_knob *pol = &m->policy.knobs[i];
-	const char *etc = m->config.paths.etc_dir, *base;
-
-	if (pol->v.kind == VALUE_ABSENT || strncmp(pol->from.file, etc, strlen(etc)) != 0 ||
-	    pol->from.file[strlen(etc)] != '/')
-		return false;
-	base = strrchr(pol->from.file, '/') + 1;
-	if (strcmp(base, POLICY_SAVED_NAME) <= 0)
-		return false;
-	log_warning(m->config.log,
-		    "'%s' is saved in %s, but %s:%u is read later and has the last word at the next boot",
-		    knobs[i].name, saved, pol->from.file, pol->from.at.line);
-	return true;
-}
-
-/* Read the file back: from now on it is the policy's say. */
-static int take_saved(struct manager *m, const struct saving *s, struct failure *f)
-{
-	CLEANUP_PROBLEMS struct problems problems = { 0 };
-	CLEANUP_POLICY struct policy p = { 0 };
-	int r;
-
-	r = policy_init(&p);
-	if (r == 0)
-		r = policy_add_file(&p, s->path, &problems);
-	if (r < 0)
-		return fail(f, FAIL_KERNEL, "", r, "read back what was saved: %s",
-			    problems.n ? problems.text[0] : strerror(-r));
-	policy_done(&m->saved);
-	m->saved = p;
-	p = (struct policy){ 0 };
-	for (size_t i = 0; i < n_knobs; i++)
-		if (s->touched[i] && !outranked(m, i, s->path))
-			m->saved_since[i] = true;
-	return 0;
-}
-
-static int save_knobs(struct change *c, void *arg, struct failure *f)
-{
-	CLEANUP_PROBLEMS struct problems problems = { 0 };
-	struct saving *s = arg;
-	int r;
-
-	r = policy_save_knobs(s->path, s->values, s->touched, &problems, &f->e);
-	if (r < 0) {
-		if (problems.n)
-			return fail(f, FAIL_KERNEL, "", r, "save: %s", problems.text[0]);
-		return fail_kernel(f, r);
-	}
-	return take_saved(c->m, s, f);
-}
-
-static int may_save(const struct manager *m, const char *netns, struct saving *s, struct failure *f)
-{
-	const char *dir = m->config.paths.etc_dir;
-	int n;
-
-	if (netns && netns[0])
-		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
-			    "save: policies are about smcd's own namespace, not about other ones");
-	if (!dir)
-		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
-			    "save: smcd was started without a policy directory");
-	n = snprintf(s->path, sizeof(s->path), "%s/%s", dir, POLICY_SAVED_NAME);
-	if (n < 0 || (size_t)n >= sizeof(s->path))
-		return fail(f, FAIL_KERNEL, "", -ENAMETOOLONG, "save: %s", strerror(ENAMETOOLONG));
-	return 0;
-}
-
 static int set_one(struct change *c, const struct knob *knob, struct value to, bool save, struct failure *f)
 {
 	size_t i = knob_index(knob);
@@ -284,14 +336,12 @@ static int set_one(struct change *c, const struct knob *knob, struct value to, b
 int manager_set_knobs(struct manager *m, const char *netns, const struct assignment *a, size_t n, bool save,
 		      struct failure *f)
 {
-	CLEANUP_FREE struct value *values = calloc(n_knobs, sizeof(*values));
-	CLEANUP_FREE bool *touched = calloc(n_knobs, sizeof(*touched));
-	struct saving s = { .values = values, .touched = touched };
+	CLEANUP_SAVING struct saving s = { 0 };
 	CLEANUP_CHANGE struct change c = { 0 };
-	int r;
+	int r = saving_init(&s, f);
 
-	if (!values || !touched)
-		return fail_memory(f);
+	if (r < 0)
+		return r;
 	/* Everything is looked at before anything is touched. */
 	for (size_t i = 0; i < n; i++) {
 		const struct knob *knob = NULL;
@@ -300,8 +350,8 @@ int manager_set_knobs(struct manager *m, const char *netns, const struct assignm
 		r = parse_assignment(&a[i], &knob, &v, f);
 		if (r < 0)
 			return r;
-		values[knob_index(knob)] = v;
-		touched[knob_index(knob)] = true;
+		s.values[knob_index(knob)] = v;
+		s.touched[knob_index(knob)] = true;
 	}
 	if (save) {
 		r = may_save(m, netns, &s, f);
@@ -310,11 +360,13 @@ int manager_set_knobs(struct manager *m, const char *netns, const struct assignm
 	}
 	r = change_begin(&c, m, netns, f);
 	for (size_t i = 0; r == 0 && i < n_knobs; i++)
-		if (touched[i])
-			r = set_one(&c, &knobs[i], values[i], save, f);
-	if (r < 0)
-		return r;
-	return change_commit(&c, save ? save_knobs : NULL, &s, f);
+		if (s.touched[i])
+			r = set_one(&c, &knobs[i], s.values[i], save, f);
+	if (r == 0 && save)
+		r = saving_write(m, &s, f);
+	if (r == 0)
+		r = change_commit(&c, f);
+	return saving_end(m, &s, r);
 }
 
 /* ---- reset ---- */
@@ -323,6 +375,8 @@ static struct value policy_value(const struct change *c, size_t i)
 {
 	if (c->netns[0])
 		return (struct value){ 0 };
+	if (c->saving && c->saving->written && c->saving->touched[i])
+		return c->saving->layers.knobs[i].v;
 	return manager_policy_knob(c->m, &c->m->policy, i)->v;
 }
 
@@ -374,13 +428,14 @@ static int reset_one(struct change *c, size_t i, bool to_default, bool named, st
 }
 
 int manager_reset_knobs(struct manager *m, const char *netns, const char *const *names, size_t n, bool to_default,
-			struct failure *f)
+			bool save, struct failure *f)
 {
 	CLEANUP_FREE bool *named = calloc(n_knobs, sizeof(*named));
-	CLEANUP_CHANGE struct change c = { 0 };
-	int r;
+	CLEANUP_SAVING struct saving s = { 0 };
+	CLEANUP_CHANGE struct change c = { .saving = &s };
+	int r = saving_init(&s, f);
 
-	if (!named)
+	if (r < 0 || !named)
 		return fail_memory(f);
 	for (size_t i = 0; i < n; i++) {
 		const struct knob *knob = knob_find(names[i]);
@@ -389,14 +444,20 @@ int manager_reset_knobs(struct manager *m, const char *netns, const char *const 
 			return fail_no_knob(f, names[i]);
 		named[knob_index(knob)] = true;
 	}
-	r = change_begin(&c, m, netns, f);
+	if (save)
+		r = may_save(m, netns, &s, f);
+	if (r == 0)
+		r = change_begin(&c, m, netns, f);
+	if (r == 0 && save)
+		r = saving_remove(m, &s, named, n == 0, f);
 	for (size_t i = 0; r == 0 && i < n_knobs; i++)
 		if (n == 0 || named[i])
 			r = reset_one(&c, i, to_default, named[i], f);
-	if (r < 0)
-		return r;
-	drop_empty(&c);
-	return change_commit(&c, NULL, NULL, f);
+	if (r == 0) {
+		drop_empty(&c);
+		r = change_commit(&c, f);
+	}
+	return saving_end(m, &s, r);
 }
 
 /* ---- pnet ---- */

@@ -163,7 +163,7 @@ int manager_look(struct manager *m, struct err *e)
 
 const struct policy_knob *manager_policy_knob(const struct manager *m, const struct policy *p, size_t knob)
 {
-	if (p == &m->policy && m->saved_since[knob] && m->saved.knobs[knob].v.kind != VALUE_ABSENT)
+	if (p == &m->policy && m->saved_since[knob])
 		return &m->saved.knobs[knob];
 	return &p->knobs[knob];
 }
@@ -250,6 +250,25 @@ static void write_state_or_warn(struct manager *m, const struct state *s)
 		log_warning(m->config.log, "%s; after a restart smcd will not know what it changed", e.text);
 }
 
+void manager_plan_failed(struct manager *m, const struct plan *p, const struct kernel *k)
+{
+	CLEANUP_STATE struct state kept = { 0 };
+
+	if (plan_left_something(p)) {
+		struct state_netns *ns = NULL;
+
+		if (state_copy(&m->state, &kept) == 0)
+			ns = state_get(&kept, kernel_netns(k), netns_id(k));
+		if (!ns || plan_remember_left(p, &kept, ns) < 0) {
+			/* What was written down ahead of the plan has more than that, and stays. */
+			log_warning(m->config.log, "out of memory: what could not be taken back is forgotten");
+			return;
+		}
+		manager_take_state(m, &kept);
+	}
+	write_state_or_warn(m, &m->state);
+}
+
 static void take_unsupported(struct manager *m, const struct build *b)
 {
 	CLEANUP_TEXT struct text t = { 0 };
@@ -279,7 +298,7 @@ static int apply(struct manager *m, struct policy *p, size_t *ret_changes, struc
 	write_state_or_warn(m, &b.next);
 	r = plan_run(&b.plan, m->k, m->config.log, e);
 	if (r < 0) {
-		write_state_or_warn(m, &m->state);
+		manager_plan_failed(m, &b.plan, m->k);
 		return r;
 	}
 	build_finish(&b, p, &m->state);

@@ -61,7 +61,7 @@ struct manager {
 	struct kernel *k; /* smcd's own namespace */
 	struct features features;
 	struct policy policy; /* in force */
-	/* The saved file as it is since knobs were saved into it, and which ones were since the policy was loaded. */
+	/* All layers as they were when knobs were saved last, and the knobs that were since the policy was loaded. */
 	struct policy saved;
 	bool *saved_since; /* n_knobs */
 	struct state state;
@@ -90,16 +90,19 @@ int manager_reload(struct manager *m, struct failure *f);
 struct assignment {
 	const char *name, *text;
 };
-/* All or none, in the namespace ("" is smcd's own). save: also for the next boot. */
+/*
+ * All or none, in the namespace ("" is smcd's own). save: also for the next boot; FAIL_UNSUPPORTED when a file of the
+ * policy that is read later names the knob too.
+ */
 int manager_set_knobs(struct manager *m, const char *netns, const struct assignment *a, size_t n, bool save,
 		      struct failure *f);
 /*
  * names[n], or all with n 0. Back to the policy's value, where it names none to the one before smcd came, where that is
  * not known to the kernel's default. to_default: to the kernel's default, which stays as an override where something
- * else would be set without it.
+ * else would be set without it. save: take them out of the saved policy first.
  */
 int manager_reset_knobs(struct manager *m, const char *netns, const char *const *names, size_t n, bool to_default,
-			struct failure *f);
+			bool save, struct failure *f);
 
 /* p's members that are empty (or 0) are not given. */
 int manager_add_pnet(struct manager *m, const char *netns, struct pnet_entry *p, struct failure *f);
@@ -141,6 +144,8 @@ int manager_look(struct manager *m, struct err *e);
 const struct policy_knob *manager_policy_knob(const struct manager *m, const struct policy *p, size_t knob);
 /* Write state.json when it differs from what is there. */
 int manager_write_state(struct manager *m, const struct state *s, struct err *e);
+/* A plan on k was given up: what it made and could not take back is remembered, and nothing else of it. */
+void manager_plan_failed(struct manager *m, const struct plan *p, const struct kernel *k);
 /* Take the next state over in place of the present one. */
 void manager_take_state(struct manager *m, struct state *next);
 /* What tells k's namespace from others that had or get its name: its cookie, on old kernels the inode of its file,

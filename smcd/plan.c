@@ -354,8 +354,8 @@ static unsigned int what_of(const struct step *v, size_t n)
 	return what;
 }
 
-/* Read back: -EIO and the first step of v[n] that is not so. */
-static int steps_verify(const struct step *v, size_t n, bool want, struct kernel *k, struct err *e)
+/* Read back: -EIO and the first step of v[n] that is not so. Without want each step's left is set by what is found. */
+static int steps_verify(struct step *v, size_t n, bool want, struct kernel *k, struct err *e)
 {
 	CLEANUP_OBSERVED struct observed o = { 0 };
 	CLEANUP_FREE struct pnet_entry *pnet = NULL;
@@ -367,21 +367,23 @@ static int steps_verify(const struct step *v, size_t n, bool want, struct kernel
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
+		bool holds = step_holds(&v[i], want, &o, pnet, n_pnet);
 		CLEANUP_TEXT struct text t = { 0 };
 
-		if (step_holds(&v[i], want, &o, pnet, n_pnet))
+		v[i].left = !want && !holds;
+		if (holds || r < 0)
 			continue;
 		step_text(&v[i], &t);
-		return err_set(e, -EIO, "%s: the kernel has something else when it is read back", text_str(&t));
+		r = err_set(e, -EIO, "%s: the kernel has something else when it is read back", text_str(&t));
 	}
-	return 0;
+	return r;
 }
 
 static int undo_steps(const struct plan *p, size_t n, int last_failed, struct kernel *k, const struct logger *log,
 		      struct err *e)
 {
-	const struct step *v = p->v;
-	struct err first = { 0 };
+	struct err first = { 0 }, verify = { 0 };
+	struct step *v = p->v;
 	int r, worst = 0;
 
 	for (size_t i = n; i-- > 0;) {
@@ -391,6 +393,7 @@ static int undo_steps(const struct plan *p, size_t n, int last_failed, struct ke
 
 		step_text(&v[i], &t);
 		r = step_undo(p, &v[i], failed, k, &step_e);
+		v[i].left = r < 0;
 		if (r < 0) {
 			log_error(log, "cannot take back: %s: %s", text_str(&t), step_e.text);
 			if (worst == 0)
@@ -400,8 +403,11 @@ static int undo_steps(const struct plan *p, size_t n, int last_failed, struct ke
 			log_info(log, "took back: %s", text_str(&t));
 		}
 	}
-	if (worst == 0)
-		worst = steps_verify(v, n, false, k, &first);
+	r = steps_verify(v, n, false, k, &verify);
+	if (worst == 0 && r < 0) {
+		first = verify;
+		worst = r;
+	}
 	if (worst < 0)
 		*e = first;
 	return worst;
@@ -460,7 +466,40 @@ int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct 
 	return r;
 }
 
-int plan_undo(const struct plan *p, struct kernel *k, const struct logger *log, struct err *e)
+bool plan_left_something(const struct plan *p)
 {
-	return undo_steps(p, p->n, 0, k, log, e);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].left)
+			return true;
+	return false;
+}
+
+static void remember(struct held *before, struct held *made, const struct step *s)
+{
+	if (before->kind == VALUE_ABSENT)
+		*before = s->from;
+	*made = s->to;
+}
+
+int plan_remember_left(const struct plan *p, struct state *s, struct state_netns *ns)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < p->n; i++) {
+		const struct step *step = &p->v[i];
+		struct knob_record *rec = step->knob ? &ns->knobs[knob_index(step->knob)] : NULL;
+
+		if (!step->left)
+			continue;
+		if (step->kind == STEP_KNOB)
+			remember(&rec->before, &rec->made, step);
+		else if (step->kind == STEP_SEID)
+			remember(&s->seid_before, &s->seid_made, step);
+		else if (step->kind == STEP_PNET_ADD)
+			r = state_add_pnet(s, &step->pnet);
+		else if (step->kind == STEP_UEID_ADD)
+			r = state_add_ueid(s, step->eid);
+	}
+	state_sort(s);
+	return r;
 }

@@ -30,6 +30,7 @@ struct step {
 	/* results */
 	bool others;      /* somebody else did it in the meantime: not smcd's */
 	bool unsupported; /* this kernel cannot; the rest goes on (STEP_SEID) */
+	bool left;        /* the plan failed, and this could not be taken back */
 };
 
 struct plan {
@@ -53,8 +54,12 @@ void step_text(const struct step *s, struct text *t);
  * then names the step, and says so when something could not be put back.
  */
 int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct err *e);
-/* Undo a plan that was run. 0 when all is as before, else -EIO, with what is not in e. */
-int plan_undo(const struct plan *p, struct kernel *k, const struct logger *log, struct err *e);
+/*
+ * After a plan that failed: write down in s what it made and could not take back; its knobs in ns, which is one of s.
+ * -ENOMEM.
+ */
+int plan_remember_left(const struct plan *p, struct state *s, struct state_netns *ns);
+bool plan_left_something(const struct plan *p);
 
 /* What the kernel has, read once: */
 struct observed {

@@ -19,6 +19,14 @@ def reset(d, *names, **more):
     return d.ok("ResetKnobs", {"names": list(names), **more})["knobs"]
 
 
+def saved_text(d):
+    try:
+        with open(os.path.join(d.policy_dir, SAVED)) as f:
+            return f.read()
+    except FileNotFoundError:
+        return None
+
+
 def test_set():
     """SetKnobs: applied, shown, kept as overrides; the reply has the knobs that were named"""
     with Daemon(POLICY) as d:
@@ -151,18 +159,77 @@ def test_save_fails():
         assert (d.knobs(), d.state()) == before
         with open(os.path.join(d.policy_dir, SAVED)) as f:
             assert f.read() == "{ broken"
+        os.unlink(os.path.join(d.policy_dir, SAVED))
+        d.write_policy("{ broken")
+        error, parameters = d.error("SetKnobs", {"values": {"wmem": "1M"}, "save": True})
+        assert error == "Kernel" and d.policy in parameters["message"], "it would not be applied at the next boot"
+        assert (d.knobs(), d.state(), saved_text(d)) == (*before, None)
 
 
 def test_save_outranked():
-    """Saving what a later file overrides is said in the log"""
+    """Saving what a later file overrides is refused, names that file and changes nothing"""
     with Daemon(POLICY, start=False) as d:
-        with open(os.path.join(d.policy_dir, "95-last.json"), "w") as f:
+        last = os.path.join(d.policy_dir, "95-last.json")
+        with open(last, "w") as f:
             json.dump({"version": 1, "knobs": {"rmem": "128K"}}, f)
         d.start()
-        set_knobs(d, {"rmem": "1M"}, save=True)
-        assert "has the last word" in d.log()
-        reset(d, "rmem")
-        assert d.value("rmem") == 131072
+        before = (d.knobs(), d.state())
+        error, parameters = d.error("SetKnobs", {"values": {"wmem": "1M", "rmem": "1M"}, "save": True})
+        assert error == "Unsupported" and parameters["name"] == "save", (error, parameters)
+        assert f"{last}:1 is read after" in parameters["message"] and "'rmem'" in parameters["message"], parameters
+        assert (d.knobs(), d.state()) == before and not os.path.exists(os.path.join(d.policy_dir, SAVED))
+        set_knobs(d, {"wmem": "1M"}, save=True)
+        saved = saved_text(d)
+        assert d.error("SetKnobs", {"values": {"rmem": "1M"}, "save": True})[0] == "Unsupported"
+        assert saved_text(d) == saved
+        d.ok("Reload")
+        assert d.value("wmem") == 1048576 and d.value("rmem") == 131072
+
+
+def test_save_put_back():
+    """What the kernel refuses is not saved either: the saved policy is as before"""
+    with Daemon(POLICY) as d:
+        d.kernel("fault sysctl_write EINVAL 0 cmd=rmem")
+        for there in (False, True):
+            if there:
+                set_knobs(d, {"wmem": "1M"}, save=True)
+            before = (d.knobs(), d.state(), saved_text(d))
+            for fault in ("sysctl_write EINVAL 0 cmd=rmem", "sysctl_write ignored 0 cmd=rmem"):
+                d.kernel(f"fault clear\nfault {fault}")
+                assert d.error("SetKnobs", {"values": {"wmem": "2M", "rmem": "1M"}, "save": True})[0] == "Kernel"
+                assert (d.knobs(), d.state(), saved_text(d)) == before, fault
+                d.ok("Reload")
+                assert d.knobs() == before[0], fault
+
+
+def test_reset_saved():
+    """reset with save: out of the saved policy too; what lies below is in force, now and at the next boot"""
+    with Daemon(POLICY) as d:
+        set_knobs(d, {"wmem": "1M", "rmem": "128K", "limit_smc_hs": "on"}, save=True)
+        for restart in (False, True):
+            if restart:
+                d.stop()
+                os.unlink(os.path.join(d.state_dir, "state.json"))
+                d.kernel("era 6.12")
+                d.start()
+            names = ["rmem"] if restart else ["wmem"]
+            reset(d, *names)
+            assert d.value(names[0]) == (131072 if restart else 1048576), "without save the saved value is the policy's"
+            before = (d.knobs(), saved_text(d))
+            d.kernel(f"fault sysctl_write EPERM 0 cmd={names[0]}")
+            assert d.error("ResetKnobs", {"names": names, "save": True})[0] == "Kernel"
+            d.kernel("fault clear")
+            assert (d.knobs(), saved_text(d)) == before
+            reset(d, *names, save=True)
+            assert d.value(names[0]) == (65536 if restart else 262144), d.knobs()
+            assert names[0] not in json.loads(saved_text(d))["knobs"]
+            assert not any(s["pointer"] == "/knobs/rmem" for s in d.ok("GetPolicy")["settings"]) or not restart
+            d.ok("Reload")
+            assert d.value(names[0]) == (65536 if restart else 262144), d.knobs()
+        reset(d, save=True)
+        assert json.loads(saved_text(d))["knobs"] == {} and not d.value("limit_smc_hs") and d.value("wmem") == 262144
+        reset(d, "wmem", save=True)
+        assert d.error("ResetKnobs", {"names": [], "netns": "x", "save": True})[0] == "Unsupported"
 
 
 def test_namespaces():

@@ -220,6 +220,34 @@ def test_roll_back_fails():
         assert "cannot take back: set 'wmem' to 524288" in d.log()
 
 
+def test_what_is_left():
+    """What could not be put back is remembered, and undone once it can be"""
+    for restart in (False, True):
+        with Daemon(POLICY) as d:
+            d.kernel("fault answer EPERM 0 cmd=ADD_UEID\nfault sysctl_write EPERM 0 after=1 cmd=wmem\n"
+                     "fault answer EPERM 0 cmd=PNET_DEL")
+            d.write_policy({**POLICY, "knobs": {"wmem": "512K", "rmem": "1M", "autocorking_size": 32768},
+                            "pnet": POLICY["pnet"] + [{"id": "NETB", "interface": "eth1"}],
+                            "ueid": ["PROD-EID-1", "PROD-EID-2"]})
+            assert "not everything could be put back" in d.error("Reload")[1]["message"]
+            d.kernel("fault clear")
+            assert d.value("wmem") == 524288 and d.value("rmem") == 65536 and ("NETB", "eth1", "", 0) in d.pnet()
+            d.write_policy({"version": 1})
+            if restart:
+                d.stop()
+                d.start()
+            else:
+                d.ok("Reload")
+            assert (d.value("wmem"), d.value("rmem"), d.pnet(), d.ueid()) == (65536, 65536, [], []), (d.knobs(), d.pnet())
+    with Daemon({"version": 1}) as d:
+        d.kernel("fault sysctl_write EPERM 0 cmd=rmem\nfault sysctl_write EPERM 0 after=1 cmd=wmem")
+        d.error("SetKnobs", {"values": {"wmem": "1M", "rmem": "1M"}})
+        d.kernel("fault clear")
+        assert d.value("wmem") == 1048576 and d.policy_status()["overrides"] == []
+        d.ok("Reload")
+        assert d.value("wmem") == 65536, d.knobs()
+
+
 def test_read_only_state():
     """A state directory that cannot be written does not keep the policy from being applied"""
     with Daemon(POLICY, start=False) as d:
