@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A varlink client that knows nothing of smcd but its socket: it asks for the interface description, parses it by varlink's
 grammar, calls every read method that it finds there, and checks every reply against the declared types, both ways: no
-member that is not declared, none missing that is not optional.
+member that is not declared, none missing that is not optional, and none declared that never comes.
 
 varlink_client.py SOCKET   checks the smcd that listens there
 varlink_client.py          starts one on the fake kernel, with something of everything in it
@@ -72,6 +72,7 @@ class Description:
             at = m.end()
         self.at = 0
         self.types, self.methods, self.errors, self.docs = {}, {}, {}, {}
+        self.seen = {}  # type: the members that values of it had
         self.parse()
 
     def peek(self):
@@ -178,6 +179,8 @@ class Description:
         if what == "named":
             if kind[1] not in self.types:
                 return [f"{where}: type {kind[1]} is not declared"]
+            if isinstance(value, dict):
+                self.seen.setdefault(kind[1], set()).update(value)
             return self.check_struct(value, self.types[kind[1]], where)
         if what == "struct":
             return self.check_struct(value, kind[1], where)
@@ -201,6 +204,10 @@ class Description:
             else:
                 wrong += self.check(value.get(name), kind, f"{where}.{name}")
         return wrong
+
+    def unseen(self):
+        """Members of types that came in replies which no value had, not even as null."""
+        return sorted(f"{name}.{field}" for name, seen in self.seen.items() for field in set(self.types[name]) - seen)
 
     def undeclared(self):
         """Types that are used somewhere and declared nowhere."""
@@ -319,6 +326,7 @@ def check_service(path, expect_filled=()):
                      [n for n in d.methods if not d.docs[n]])
         filled = check_read_methods(stream, d, report)
         report.check("lists that are known to be filled are", sorted(set(expect_filled) - filled))
+        report.check("every member of the types that came is there in one of them", d.unseen())
         check_refusals(stream, d, report)
         check_errors(stream, d, service, report)
     print(f"1..{report.n}")
