@@ -463,7 +463,7 @@ static int tcp_reset(void *arg)
 	return 0;
 }
 
-static int dump_tcp(struct kernel *k, struct pairs *pairs, struct err *e)
+static int dump_tcp(struct kernel *k, struct pairs *pairs, bool *interrupted, struct err *e)
 {
 	/* Without those that have no socket of their own any more, or not yet. */
 	const struct inet_diag_req_v2 req = {
@@ -477,9 +477,27 @@ static int dump_tcp(struct kernel *k, struct pairs *pairs, struct err *e)
 
 	if (!m)
 		return err_set(e, -ENOMEM, "out of memory");
-	r = knl_dump(k, BUS_DIAG, m, &d, NULL, e);
+	r = knl_dump(k, BUS_DIAG, m, &d, interrupted, e);
 	/* A kernel without tcp_diag: the addresses cannot be known, the rest can. */
 	return r == -ENOENT ? 0 : r;
+}
+
+/* *ret_whole: the list was read without a change in the middle of it. */
+static int read_tcp(struct kernel *k, struct pairs *pairs, bool *ret_whole, struct err *e)
+{
+	bool interrupted = true;
+
+	for (int i = 0; interrupted && i < KNL_READINGS; i++) {
+		int r;
+
+		tcp_reset(pairs);
+		interrupted = false;
+		r = dump_tcp(k, pairs, &interrupted, e);
+		if (r < 0)
+			return r;
+	}
+	*ret_whole = !interrupted;
+	return 0;
 }
 
 /* The addresses for a socket of the family, when TCP's list leaves no doubt about them. */
@@ -521,15 +539,17 @@ static int join_tcp(struct kernel *k, struct list *l, const struct reading *read
 	if (make_pairs(reading, &pairs) < 0)
 		return err_set(e, -ENOMEM, "out of memory");
 	for (enum ip v = 0; v < N_IPS; v++) {
-		bool wanted = false;
+		bool wanted = false, whole = true;
 		int r;
 
 		for (size_t i = 0; i < pairs.n; i++)
 			wanted |= pairs.p[i].ip[v].wanted;
 		pairs.now = v;
-		r = wanted ? dump_tcp(k, &pairs, e) : 0;
+		r = wanted ? read_tcp(k, &pairs, &whole, e) : 0;
 		if (r < 0)
 			return r;
+		/* An address can be missing then, or a second one of the same ports that leaves a doubt. */
+		l->incomplete |= !whole;
 	}
 	return put_found(l, reading, &pairs) < 0 ? err_set(e, -ENOMEM, "out of memory") : 0;
 }

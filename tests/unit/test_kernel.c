@@ -1749,9 +1749,30 @@ static void test_incomplete_table(void **state)
 	assert_err(v, kernel_ueid_add(v->k, "NEW", &v->e), -EAGAIN);
 }
 
+/* TCP's list that changes while it is read is read again; one that always does leaves the sockets incomplete. */
+static void test_tcp_list_changes(void **state)
+{
+	(void)state;
+	for (unsigned int times = 0; times <= 4; times++) {
+		ENV(v, "6.12");
+		struct list l;
+
+		fake_do(v->f, "socket cookie=7 mode=smcr proto=ipproto src=192.0.2.1 dst=192.0.2.2 sport=80 dport=4000 "
+			      "token=1 device=r");
+		if (times > 0)
+			fake_do(v->f, "fault dump intr %u cmd=TCP_DIAG", times);
+		l = get_list(v, NOUN_SOCKETS);
+		assert_str(&l, 0, SOCK_LOCAL_ADDR, "192.0.2.1");
+		assert_int_equal(l.incomplete, times >= 3);
+		assert_int_equal(fake_requests(v->f, "TCP_DIAG"), times < 3 ? times + 1 : 3);
+		list_done(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tcp_list_changes),
 		cmocka_unit_test(test_incomplete_table),
 		cmocka_unit_test(test_no_smc),
 		cmocka_unit_test(test_module_is_loaded_on_demand_only),
