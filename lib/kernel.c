@@ -250,7 +250,7 @@ static int knob_write(struct kernel *k, const struct knob *knob, struct value v,
 
 static int knob_set(struct kernel *k, const struct knob *knob, struct value v, struct err *e)
 {
-	char wanted[KNOB_TEXT_MAX];
+	char wanted[KNOB_STRING_MAX + 1];
 	const char *surface = NULL;
 	struct value now = { 0 };
 	int r = value_check(&knob->spec, v, e);

@@ -108,7 +108,7 @@ const struct knob knobs[] = {
 	},
 	{
 		.name = "hs_ctrl",
-		.spec = { TYPE_STRING, 0, 15, NULL },
+		.spec = { TYPE_STRING, 0, KNOB_STRING_MAX, NULL },
 		.def = { VALUE_STR, { .s = "" } },
 		.effect = EFFECT_NEW_HANDSHAKES,
 		.sysctl = "hs_ctrl",

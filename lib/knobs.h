@@ -28,6 +28,8 @@ enum knob_genl {
 	KNOB_GENL_HS_LIMITATION, /* SMC_NETLINK_{DUMP,ENABLE,DISABLE}_HS_LIMITATION */
 };
 
+#define KNOB_STRING_MAX 15 /* characters of the value of any knob that is a name */
+
 struct knob {
 	const char *name;
 	struct value_spec spec;

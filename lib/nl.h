@@ -97,6 +97,7 @@ void knl_family_forget(struct kernel *k);
 
 /* ---- the object behind kernel.h ---- */
 #define KNOB_TEXT_MAX 256 /* a sysctl's text; a longer one is refused */
+_Static_assert(KNOB_TEXT_MAX > KNOB_STRING_MAX + 1, "what is too long for a knob has to be seen");
 
 struct kernel {
 	struct transport t;

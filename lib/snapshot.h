@@ -13,10 +13,10 @@ const char *knob_source_name(enum knob_source s);
 /* A knob as it is in the running kernel. */
 struct knob_state {
 	bool supported;
-	struct value value;      /* strings owned by the table's choices or by the snapshot */
-	char string[16];         /* backing of a string value */
-	const char *surface;     /* "sysctl", "netlink" */
-	enum knob_source source; /* who set it, as far as smcd knows */
+	struct value value;               /* strings owned by the table's choices or by the snapshot */
+	char string[KNOB_STRING_MAX + 1]; /* backing of a string value */
+	const char *surface;              /* "sysctl", "netlink" */
+	enum knob_source source;          /* who set it, as far as smcd knows */
 };
 
 /* Fills n_knobs entries. A knob this kernel lacks has supported = false; other failures are returned. */

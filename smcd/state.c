@@ -333,7 +333,7 @@ static int take_held(struct json_object *v, const struct value_spec *spec, struc
 
 	if (json_object_is_type(v, json_type_int) && json_object_get_int64(v) >= 0)
 		value = value_uint(json_object_get_uint64(v));
-	else if (json_object_is_type(v, json_type_string) && json_object_get_string_len(v) <= HELD_STRING_MAX)
+	else if (json_object_is_type(v, json_type_string) && json_object_get_string_len(v) <= KNOB_STRING_MAX)
 		value = value_str(json_object_get_string(v));
 	else
 		return -EINVAL;

@@ -11,13 +11,12 @@
 
 #define STATE_NETNS_MAX 4096       /* namespaces with overrides; the oldest makes room */
 #define STATE_FILE_MAX (16u << 20) /* bytes */
-#define HELD_STRING_MAX 15
 
 /* A value with its own storage, so that it can be copied and kept. */
 struct held {
 	enum value_kind kind;
 	uint64_t u;
-	char s[HELD_STRING_MAX + 1];
+	char s[KNOB_STRING_MAX + 1];
 };
 
 /* The value borrows from h. */

@@ -365,6 +365,15 @@ static void test_hs_limitation_by_netlink(void **state)
 	assert_int_equal(x.u, 0);
 }
 
+/* Names have room wherever they are kept: in a state that was read, in smcd's records, in the kernel access. */
+static void test_knob_strings_fit(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < n_knobs; i++)
+		if (knobs[i].spec.type == TYPE_STRING)
+			assert_true(knobs[i].spec.max <= KNOB_STRING_MAX);
+}
+
 static void test_hs_ctrl(void **state)
 {
 	ENV(v, "7.2");
@@ -1787,6 +1796,7 @@ int main(void)
 		cmocka_unit_test(test_knob_unprivileged),
 		cmocka_unit_test(test_knob_read_fault),
 		cmocka_unit_test(test_hs_limitation_by_netlink),
+		cmocka_unit_test(test_knob_strings_fit),
 		cmocka_unit_test(test_hs_ctrl),
 		cmocka_unit_test(test_namespaces_are_apart),
 		cmocka_unit_test(test_linkgroups),
