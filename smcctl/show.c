@@ -287,6 +287,7 @@ int cmd_policy_check(struct ctl *c, const struct request *r)
 		return ctl_fail(c, CTL_FAILED, "check the policy: %s", strerror(-rc));
 	json_object_object_add(o, "valid", json_object_new_boolean(rc >= 0));
 	json_object_object_add(o, "problems", array);
+	json_object_object_add(o, "more_problems", json_object_new_uint64(problems.n_more));
 	print_problems(c, &problems, array);
 	if (rc >= 0)
 		policy_summary(&p, o, &t);

@@ -320,6 +320,10 @@ def test_policy_check():
     assert r.code == 1 and r.json["policy"]["valid"] is False and len(r.json["policy"]["problems"]) == 2, r.out
     check(smcctl("policy", "check", os.path.join(smcctl.dir, "none.json")), 1, re.compile("none.json"))
     check(smcctl("policy", "check"), 2, re.compile("needs FILE"))
+    write(json.dumps({"version": 1, "ueid": ["no"] * 120}))
+    r = smcctl("policy", "check", path, "-j").json["policy"]
+    assert len(r["problems"]) == 100 and r["more_problems"] == 20, r
+    write('{"version": 1, "knobs": {"wmem": "1Q"}}')
     # A bad file hides nothing of the others.
     other = os.path.join(smcctl.dir, "q.json")
     with open(other, "w") as f:
