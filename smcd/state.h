@@ -79,5 +79,5 @@ bool state_has_ueid(const struct state *s, const char *eid);
 
 /* The text of state.json. Unknown members of what is read are refused: another version wrote it. */
 int state_text(const struct state *s, const char *boot_id, struct text *ret);
-/* -ESTALE: of another boot. -EINVAL: damaged; e says where. */
+/* text[len] is a NUL. -ESTALE: of another boot. -EINVAL: damaged; e says where. */
 int state_parse(const char *text, size_t len, const char *boot_id, struct state *ret, struct err *e);
