@@ -3,6 +3,7 @@
  * main.c - smcd: the event loop around the manager and the varlink server, and what systemd is told. All of it works
  * without systemd too: sd_notify(3) and the watchdog do nothing then.
  */
+#include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -110,10 +111,12 @@ static int add_signals(struct daemon *d)
 }
 
 /* From the start, so that a reload asked for while smcd starts is not the end of it. */
+/* A log or a client whose reader has gone is an error of a write, not smcd's end. */
 static void block_signals(void)
 {
 	sigset_t set;
 
+	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGTERM);
@@ -403,20 +406,39 @@ static int ask_to_reload(const char *path)
 	return r < 0 || error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* Standard descriptors that are closed would become sockets, and the log a client's input. */
+static void open_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+/* What was asked for has to be seen: a full disk is a failure. */
+static int printed(int status)
+{
+	return fflush(stdout) == EOF || ferror(stdout) ? EXIT_FAILURE : status;
+}
+
 int main(int argc, char **argv)
 {
 	struct options opt = { 0 };
 
+	open_standard_descriptors();
 	switch (options_parse(argc, argv, &opt)) {
 	case OPTIONS_DONE:
-		return EXIT_SUCCESS;
+		return printed(EXIT_SUCCESS);
 	case OPTIONS_WRONG:
 		return EXIT_USAGE;
 	case OPTIONS_RUN:
 		break;
 	}
 	if (opt.check)
-		return check(opt.check);
+		return printed(check(opt.check));
 	if (opt.reload)
 		return ask_to_reload(opt.socket ?: SMCD_SOCKET);
 	return run(&opt);

@@ -479,11 +479,14 @@ static int connection_handle(struct connection *c, const char *text, size_t len)
 
 static int dispatch_again(sd_event_source *src, void *userdata);
 
+/*
+ * A new source each time: one that is enabled again keeps its old place in the queue of what is pending, before all
+ * others, and a client with many calls in one go would have smcd for itself until they are done.
+ */
 static int connection_call_again(struct connection *c)
 {
-	if (!c->again)
-		return sd_event_add_defer(c->server->event, &c->again, dispatch_again, c);
-	return sd_event_source_set_enabled(c->again, SD_EVENT_ONESHOT);
+	c->again = sd_event_source_unref(c->again);
+	return sd_event_add_defer(c->server->event, &c->again, dispatch_again, c);
 }
 
 /*

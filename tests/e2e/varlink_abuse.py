@@ -5,7 +5,9 @@ from another one. After and during each, an ordinary client is served as if they
 import json
 import os
 import random
+import select
 import socket
+import subprocess
 import sys
 import time
 
@@ -225,6 +227,47 @@ def test_no_descriptors():
         assert tried <= slept + 1, f"it tried {tried} times and slept {slept} times"
         for s in held:
             s.close()
+        served(d)
+
+
+def test_fairness():
+    """One client with hundreds of calls in one go: another client's call is answered before all of them are done"""
+    with Daemon(fake=BIG_KERNEL) as d:
+        with d.connect() as greedy:
+            info = json.dumps({"method": "org.varlink.service.GetInfo"}).encode() + b"\0"
+            call = json.dumps({"method": f"{INTERFACE}.ListSockets", "oneway": True}).encode() + b"\0"
+            greedy.send(info + call * 400 + info)
+            assert "parameters" in greedy.receive()
+            other = d.connect()
+            other.request("org.varlink.service.GetInfo")
+            ready = select.select([greedy.sock, other.sock], [], [], 10 * SERVED_WITHIN)[0]
+            assert other.sock in ready, "the greedy client was served first"
+            assert greedy.sock not in ready, "both were answered at once: this test needs slower calls"
+            other.close()
+
+
+def test_standard_descriptors_closed():
+    """Started with 0, 1 and 2 closed: no log line goes to a client"""
+    with Daemon(start=False) as d:
+        command = " ".join(f"'{word}'" for word in d.command())
+        d.process = subprocess.Popen(["sh", "-c", f"exec {command} <&- >&- 2>&-"], env=d.environment())
+        d.wait_notify("READY=1")
+        with d.connect() as c:
+            c.call("org.varlink.service.GetInfo")
+            d.ok("SetKnobs", {"values": {"wmem": "128K"}})
+            d.reload_by_signal()
+            assert "parameters" in c.call("org.varlink.service.GetInfo")
+
+
+def test_log_without_reader():
+    """The log's reader is gone: smcd goes on"""
+    with Daemon(start=False) as d:
+        reader, writer = os.pipe()
+        d.process = subprocess.Popen(d.command(), env=d.environment(), stdout=writer, stderr=writer)
+        os.close(writer)
+        d.wait_notify("READY=1")
+        os.close(reader)
+        d.reload_by_signal()
         served(d)
 
 
