@@ -6,6 +6,7 @@
 #include <linux/smc.h>
 #include <linux/sock_diag.h>
 #include <netlink/attr.h>
+#include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 #include <stdarg.h>
 
@@ -177,28 +178,23 @@ void knl_msg_freep(struct nl_msg **m)
 	*m = NULL;
 }
 
-static struct nl_msg *request_new(uint16_t type, uint16_t flags, const void *payload, size_t len)
-{
-	struct nl_msg *m CLEANUP_KNL_MSG = nlmsg_alloc();
-	struct nl_msg *ret;
-
-	if (!m || !nlmsg_put(m, 0, 0, type, 0, flags) || nlmsg_append(m, (void *)payload, len, NLMSG_ALIGNTO) < 0)
-		return NULL;
-	ret = m;
-	m = NULL;
-	return ret;
-}
-
 static struct nl_msg *genl_new(uint16_t family, uint8_t cmd, uint16_t flags)
 {
-	struct genlmsghdr g = { .cmd = cmd, .version = 1 };
+	struct nl_msg *m = nlmsg_alloc();
 
-	return request_new(family, flags, &g, sizeof(g));
+	if (m && !genlmsg_put(m, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, cmd, 1))
+		knl_msg_freep(&m);
+	return m;
 }
 
 struct nl_msg *knl_diag_new(const void *req, size_t len)
 {
-	return request_new(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, req, len);
+	struct nl_msg *m = nlmsg_alloc();
+
+	if (m && (!nlmsg_put(m, NL_AUTO_PORT, NL_AUTO_SEQ, SOCK_DIAG_BY_FAMILY, 0, NLM_F_DUMP) ||
+		  nlmsg_append(m, (void *)req, len, NLMSG_ALIGNTO) < 0))
+		knl_msg_freep(&m);
+	return m;
 }
 
 /* ---- answers ---- */
