@@ -88,6 +88,22 @@ struct knl_arg {
 };
 int knl_family_do(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_arg *args, size_t n_args,
 		  struct err *e);
+/*
+ * Is it a refusal, upon which nothing was done? After any other failure the command can have been carried out and only
+ * its answer lost or broken: reading has to tell.
+ */
+static inline bool knl_is_refusal(int r)
+{
+	return r == -EPERM || r == -EACCES || r == -ENOENT || r == -EEXIST || r == -EINVAL || r == -ERANGE ||
+	       r == -EOPNOTSUPP || r == -ENOPROTOOPT;
+}
+/* The command failed with r and e, and reading whether it was done failed as well. Returns r. */
+static inline int knl_untold(struct err *e, int r, const struct err *reading)
+{
+	if (e)
+		err_prefix(e, "whether it was done cannot be told (%s)", reading->text);
+	return r;
+}
 
 /* Is the family there? by_name makes the kernel load its module. 1, 0, -errno. */
 int knl_family_lookup(struct kernel *k, enum knl_family f, bool by_name, struct err *e);

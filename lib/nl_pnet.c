@@ -183,6 +183,14 @@ static int read_table(struct kernel *k, struct list *ret, struct err *e)
 	return knl_read_until_agreed(k, &nouns[NOUN_PNET], knl_read_pnet, NULL, ret, e);
 }
 
+/* -EAGAIN: *ret has what was seen, which need not be all. */
+static int read_whole(struct kernel *k, struct list *ret, struct err *e)
+{
+	int r = read_table(k, ret, e);
+
+	return r == 0 && ret->incomplete ? err_set(e, -EAGAIN, "the table changes all the time") : r;
+}
+
 /* ---- adding ---- */
 
 /* Does the row name the same interface or RDMA device (whatever the port)? */
@@ -248,11 +256,25 @@ static int explain_exists(struct kernel *k, const struct pnet_entry *half, struc
 	return err_set(e, -EBUSY, "the kernel does not take '%s': it has an ID from its hardware", half->interface);
 }
 
+/* Adding the half, which was not there, failed with r. Was it done all the same? */
+static int settle_add(struct kernel *k, const struct pnet_entry *half, int r, struct err *e)
+{
+	struct list table CLEANUP_LIST = { 0 };
+	struct err reading = { 0 };
+	int seen = read_whole(k, &table, &reading);
+
+	if (look_for(&table, half, NULL) == -EEXIST)
+		return 0;
+	return seen < 0 ? knl_untold(e, r, &reading) : r;
+}
+
 static int add_half(struct kernel *k, const struct pnet_entry *half, struct err *e)
 {
 	int r = send_add(k, half, e);
 
-	return r == -EEXIST ? explain_exists(k, half, e) : r;
+	if (r == -EEXIST)
+		return explain_exists(k, half, e);
+	return r < 0 && !knl_is_refusal(r) ? settle_add(k, half, r, e) : r;
 }
 
 static int delete_entry(struct kernel *k, const struct pnet_entry *p, struct err *e);
@@ -341,36 +363,32 @@ int kernel_pnet_add(struct kernel *k, const struct pnet_entry *p, struct err *e)
 
 /* ---- deleting ---- */
 
-/* Is the row one of those that p names? Port 0 in p: any. */
+#define PUT_BACK_TRIES 3
+
+/* Is the row one of those that p names? No device in p: all of the ID; port 0: any. */
 static bool names_row(const struct pnet_entry *p, const struct value *row)
 {
 	if (!str_eq(row[PNET_ID].s, p->id))
 		return false;
+	if (!p->interface[0] && !p->rdma[0])
+		return true;
 	if (p->interface[0] && str_eq(row[PNET_INTERFACE].s, p->interface))
 		return true;
 	return p->rdma[0] && str_eq(row[PNET_RDMA].s, p->rdma) && (p->port == 0 || row[PNET_PORT].u == p->port);
 }
 
-/* Put back the entries of the ID that p does not name. Goes on after a failure, so that as few as possible are lost. */
-static int put_back(struct kernel *k, const struct list *table, const struct pnet_entry *p, struct err *e)
+static bool names_any(const struct pnet_entry *p, const struct list *table)
 {
-	struct err first = { 0 }, err = { 0 };
+	for (size_t i = 0; i < table->n; i++)
+		if (names_row(p, list_row(table, i)))
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < table->n; i++) {
-		const struct value *row = list_row(table, i);
-		struct pnet_entry entry = pnet_entry_of(table, i);
-		int r;
-
-		if (!str_eq(row[PNET_ID].s, p->id) || names_row(p, row))
-			continue;
-		r = send_add(k, &entry, &err);
-		/* EEXIST: somebody else was faster; verify() looks whether it is so. */
-		if (r < 0 && r != -EEXIST && !first.code)
-			err_set(&first, -EIO,
-				"the kernel deletes all entries of an ID, and that of '%s' could not be put back: %s",
-				device_of(&entry), err.text);
-	}
-	return first.code ? err_set(e, first.code, "%s", first.text) : 0;
+/* Does the kernel delete the row along with those that p names? */
+static bool goes_along(const struct pnet_entry *p, const struct value *row)
+{
+	return str_eq(row[PNET_ID].s, p->id) && !names_row(p, row);
 }
 
 static bool has_row(const struct list *l, const struct value *row)
@@ -387,48 +405,114 @@ static bool has_row(const struct list *l, const struct value *row)
 	return false;
 }
 
-/* Of the ID, is everything in the table now that was there before, except what p names? */
-static int verify(struct kernel *k, const struct list *before, const struct pnet_entry *p, struct err *e)
+/* Add again what went along with p and is not seen now. Goes on after a failure, so that as few as possible are lost.
+ */
+static void add_missing(struct kernel *k, const struct list *before, const struct list *now, const struct pnet_entry *p,
+			struct err *why)
 {
-	struct list after CLEANUP_LIST = { 0 };
-	int r = read_table(k, &after, e);
-
-	if (r < 0)
-		return r;
-	if (after.incomplete)
-		return err_set(e, -EIO, "the table changes all the time; what is in it afterwards cannot be told");
 	for (size_t i = 0; i < before->n; i++) {
 		const struct value *row = list_row(before, i);
-		bool wanted = !names_row(p, row);
+		struct pnet_entry entry = pnet_entry_of(before, i);
+		struct err failed = { 0 };
+		int r;
 
-		if (str_eq(row[PNET_ID].s, p->id) && wanted != has_row(&after, row))
-			return err_set(e, -EIO,
-				       "the kernel's table is not as expected afterwards: the entry of '%s' is %s",
-				       row[PNET_INTERFACE].kind == VALUE_STR ? row[PNET_INTERFACE].s : row[PNET_RDMA].s,
-				       wanted ? "missing" : "still there");
+		if (!goes_along(p, row) || has_row(now, row))
+			continue;
+		r = send_add(k, &entry, &failed);
+		/* EEXIST, when it is not there: another entry of the device. Any other failure says more. */
+		if (r < 0 && (r != -EEXIST || !why->code))
+			*why = failed;
 	}
-	return 0;
+}
+
+/* How many that went along with p are not seen now, and their names. */
+static size_t list_missing(const struct list *before, const struct list *now, const struct pnet_entry *p,
+			   struct text *names)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < before->n; i++) {
+		const struct value *row = list_row(before, i);
+		struct pnet_entry entry = pnet_entry_of(before, i);
+
+		if (!goes_along(p, row) || has_row(now, row))
+			continue;
+		text_add(names, "%s'%s'", n++ ? ", " : "", device_of(&entry));
+		if (entry.port)
+			text_add(names, " port %u", entry.port);
+	}
+	return n;
+}
+
+/*
+ * The entries that p names were deleted, and with them all others of the ID: put those back, and read whether they are
+ * there. The first try is made without a look at the table, because until then they are missing.
+ */
+static int put_back(struct kernel *k, const struct list *before, const struct pnet_entry *p, struct err *e)
+{
+	struct list now CLEANUP_LIST = { 0 };
+	struct text names CLEANUP_TEXT = { 0 };
+	struct err why = { 0 }, reading = { 0 };
+	size_t missing = 1;
+	int seen = 0;
+
+	for (int i = 0; missing > 0 && i < PUT_BACK_TRIES; i++) {
+		add_missing(k, before, &now, p, &why);
+		list_done(&now);
+		text_done(&names);
+		seen = read_whole(k, &now, &reading);
+		missing = list_missing(before, &now, p, &names);
+	}
+	if (missing > 0)
+		return err_set(e, -EIO, "the kernel deletes all entries of an ID; of the others %zu %s (%s): %s",
+			       missing, seen < 0 ? "may not have been put back" : "could not be put back",
+			       text_str(&names),
+			       seen < 0   ? reading.text
+			       : why.code ? why.text
+					  : "it said that it took them, but does not have them");
+	if (names_any(p, &now))
+		return err_set(e, -EIO, "the kernel said that it was done, but the entry is still there");
+	return seen < 0 ? err_set(e, -EIO, "whether it is gone cannot be told: %s", reading.text) : 0;
+}
+
+/* Is something that p names in the table? 1, 0, -errno: none was seen, but not all could be read. */
+static int is_there(struct kernel *k, const struct pnet_entry *p, struct err *e)
+{
+	struct list now CLEANUP_LIST = { 0 };
+	int r = read_whole(k, &now, e);
+
+	return names_any(p, &now) ? 1 : r;
 }
 
 static int delete_entry(struct kernel *k, const struct pnet_entry *p, struct err *e)
 {
 	struct list table CLEANUP_LIST = { 0 };
-	size_t named = 0;
 	int r = read_table(k, &table, e);
 
 	if (r < 0)
 		return r;
 	if (table.incomplete)
 		return err_set(e, -EAGAIN, "the table changes all the time; nothing was deleted");
-	for (size_t i = 0; i < table.n; i++)
-		named += names_row(p, list_row(&table, i));
-	if (named == 0)
+	if (!names_any(p, &table))
 		return err_set(e, -ENOENT, "there is no such entry");
 	r = send_delete(k, p->id, e);
-	if (r < 0)
+	/* Where it cannot be told whether it was done, the others are added too: the kernel keeps what it has. */
+	if (r < 0 && (knl_is_refusal(r) || is_there(k, p, NULL) > 0))
 		return r;
-	r = put_back(k, &table, p, e);
-	return r < 0 ? r : verify(k, &table, p, e);
+	return put_back(k, &table, p, e);
+}
+
+static int delete_id(struct kernel *k, const struct pnet_entry *p, struct err *e)
+{
+	struct err reading = { 0 };
+	int r = send_delete(k, p->id, e), there;
+
+	if (r >= 0 || knl_is_refusal(r))
+		return r;
+	there = is_there(k, p, &reading);
+	if (there < 0)
+		return knl_untold(e, r, &reading);
+	return there ? r : 0;
 }
 
 int kernel_pnet_delete(struct kernel *k, const struct pnet_entry *p, struct err *e)
@@ -443,7 +527,7 @@ int kernel_pnet_delete(struct kernel *k, const struct pnet_entry *p, struct err 
 	if (entry.interface[0] || entry.rdma[0])
 		r = delete_entry(k, &entry, e);
 	else
-		r = send_delete(k, entry.id, e);
+		r = delete_id(k, &entry, e);
 	if (r == -ENOENT)
 		err_set(e, r, "there is no such entry");
 	return r < 0 ? kernel_fail(k, e, r, "delete %s", what) : 0;

@@ -310,13 +310,27 @@ static int ueid_present(struct kernel *k, const char *eid, struct err *e)
 	return l.incomplete ? err_set(e, -EAGAIN, "the list of UEIDs changes all the time") : 0;
 }
 
+/* A command failed with r. 0: the EID is there, or is not, as wanted. */
+static int ueid_settle(struct kernel *k, const char *eid, bool wanted, int r, struct err *e)
+{
+	struct err reading = { 0 };
+	int present;
+
+	if (r >= 0 || knl_is_refusal(r))
+		return r;
+	present = ueid_present(k, eid, &reading);
+	if (present < 0)
+		return knl_untold(e, r, &reading);
+	return present == wanted ? 0 : r;
+}
+
 int kernel_ueid_add(struct kernel *k, const char *eid, struct err *e)
 {
 	int r = ueid_check(eid, e), present;
 
 	if (r < 0)
 		return r;
-	r = ueid_do(k, SMC_NETLINK_ADD_UEID, eid, e);
+	r = ueid_settle(k, eid, true, ueid_do(k, SMC_NETLINK_ADD_UEID, eid, e), e);
 	if (r == -ERANGE) {
 		/* A full table is told before a double entry (smc_clc_ueid_add). */
 		present = ueid_present(k, eid, e);
@@ -339,6 +353,7 @@ int kernel_ueid_delete(struct kernel *k, const char *eid, struct err *e)
 	r = ueid_do(k, SMC_NETLINK_REMOVE_UEID, eid, e);
 	if (r == -EAGAIN) /* s390: it was the last one, and the SEID is on again (smc_clc_ueid_remove) */
 		return 0;
+	r = ueid_settle(k, eid, false, r, e);
 	if (r == -ENOENT)
 		err_set(e, r, "there is no such UEID");
 	return r < 0 ? kernel_fail(k, e, r, "delete UEID '%s'", eid) : 0;

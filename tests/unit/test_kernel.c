@@ -1109,9 +1109,91 @@ static void test_pnet_rebuild_is_verified(void **state)
 	(void)state;
 	fake_do(v->f, "pnet NETA eth=eth0");
 	fake_do(v->f, "pnet NETA eth=eth1");
-	fake_do(v->f, "fault answer ignored cmd=PNET_ADD");
+	fake_do(v->f, "fault answer ignored 0 cmd=PNET_ADD");
 	assert_err(v, del(v, "NETA", "eth0", "", 0), -EIO);
 	assert_non_null(strstr(v->e.text, "eth1"));
+}
+
+/* One failure on the way loses nobody's entry: whatever it was, the table is read and what is missing added again. */
+static void test_pnet_rebuild_after_a_fault(void **state)
+{
+	static const char *const faults[] = {
+		"answer EBUSY cmd=PNET_ADD",      "answer ENOMEM 2 cmd=PNET_ADD",   "answer ignored cmd=PNET_ADD",
+		"mangle garbage cmd=PNET_ADD",    "recv ENOBUFS cmd=PNET_ADD",      "recv EAGAIN cmd=PNET_ADD",
+		"recv ENOBUFS cmd=PNET_DEL",      "recv EAGAIN cmd=PNET_DEL",       "mangle garbage cmd=PNET_DEL",
+		"mangle truncate cmd=PNET_DEL",   "mangle wrong_type cmd=PNET_DEL", "mangle empty cmd=PNET_DEL",
+		"dump hide cmd=PNET_GET after=2",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		ENV(v, "6.12");
+
+		fake_do(v->f, "device r rxe0");
+		fake_do(v->f, "pnet NETA eth=eth0");
+		fake_do(v->f, "pnet NETA eth=eth1");
+		fake_do(v->f, "pnet NETA ib=rxe0 port=1");
+		fake_do(v->f, "fault %s", faults[i]);
+		assert_ok(v, del(v, "NETA", "eth0", "", 0));
+		assert_int_equal(fake_faults_left(v->f), 0);
+		assert_string_equal(fake_port_pnetid(v->f, "rxe0", 1), "NETA");
+		assert_null(strstr(fake_state(v->f, ""), "eth0"));
+		assert_non_null(strstr(fake_state(v->f, ""), "pnet NETA eth=eth1\n"));
+		assert_non_null(strstr(fake_state(v->f, ""), "pnet NETA ib=rxe0 port=1\n"));
+	}
+}
+
+/* A deletion that was not done is none, and nothing is added after it. */
+static void test_pnet_delete_not_done(void **state)
+{
+	static const char *const faults[] = { "answer EBUSY", "answer ENOMEM", "answer EPERM" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		for (int whole_id = 0; whole_id < 2; whole_id++) {
+			ENV(v, "6.12");
+
+			fake_do(v->f, "pnet NETA eth=eth0");
+			fake_do(v->f, "pnet NETA eth=eth1");
+			fake_do(v->f, "fault %s cmd=PNET_DEL", faults[i]);
+			assert_true(del(v, "NETA", whole_id ? "" : "eth0", "", 0) < 0);
+			assert_non_null(strstr(v->e.text, strerror(-v->e.code)));
+			assert_int_equal(fake_requests(v->f, "PNET_ADD"), 0);
+			assert_pnet(v, "", "pnet NETA eth=eth0\npnet NETA eth=eth1\n");
+		}
+}
+
+/* All that is lost is named, and also what may be, when the table cannot be read; it is put back nevertheless. */
+static void test_pnet_lost_entries_are_named(void **state)
+{
+	static const char *const faults[] = { "answer ENOMEM 0 cmd=PNET_ADD", "answer EIO 0 cmd=PNET_GET after=2" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		ENV(v, "6.12");
+
+		fake_do(v->f, "pnet NETA eth=eth0");
+		fake_do(v->f, "pnet NETA eth=eth1");
+		fake_do(v->f, "pnet NETA eth=eth2");
+		fake_do(v->f, "pnet NETA ib=rxe0 port=2");
+		fake_do(v->f, "fault %s", faults[i]);
+		assert_err(v, del(v, "NETA", "eth1", "", 0), -EIO);
+		assert_non_null(strstr(v->e.text, "3 "));
+		assert_non_null(strstr(v->e.text, "'eth0', 'eth2', 'rxe0' port 2"));
+		assert_pnet(v, "", i == 0 ? "" : "pnet NETA eth=eth0\npnet NETA eth=eth2\npnet NETA ib=rxe0 port=2\n");
+	}
+	{
+		ENV(v, "6.12");
+
+		/* Neither the answer nor the table */
+		fake_do(v->f, "pnet NETA eth=eth0");
+		fake_do(v->f, "pnet NETA eth=eth1");
+		fake_do(v->f, "fault recv ENOBUFS cmd=PNET_DEL");
+		fake_do(v->f, "fault answer EIO 0 cmd=PNET_GET after=2");
+		assert_err(v, del(v, "NETA", "eth0", "", 0), -EIO);
+		assert_non_null(strstr(v->e.text, "'eth1'"));
+		assert_pnet(v, "", "pnet NETA eth=eth1\n");
+	}
 }
 
 /* Entries that were not seen could not be put back. */
@@ -1628,23 +1710,97 @@ static void fault_meets_write(const char *fault, unsigned int which, enum outcom
 	}
 }
 
+/* The answer is lost, or says nothing: what was done is read. */
+static const char *const lost_answers[] = {
+	"recv ENOBUFS",   "recv EAGAIN",       "mangle len_big", "mangle len_small", "mangle truncate",
+	"mangle garbage", "mangle wrong_type", "mangle empty",   "mangle len_zero",
+};
+
 static void test_faults_of_writes(void **state)
 {
 	static const struct {
 		const char *fault;
 		enum outcome outcome;
 	} cases[] = {
-		{ "recv EINTR 3", RIGHT },      { "mangle foreign_seq", RIGHT }, { "recv ENOBUFS", RIGHT_OR_ERROR },
-		{ "recv EAGAIN", ERROR },       { "answer EPERM", ERROR },       { "answer ENOMEM", ERROR },
-		{ "mangle len_big", ERROR },    { "mangle len_small", ERROR },   { "mangle truncate", ERROR },
-		{ "mangle wrong_type", ERROR }, { "mangle garbage", ERROR },     { "mangle empty", ERROR },
-		{ "mangle len_zero", ERROR },
+		{ "recv EINTR 3", RIGHT },
+		{ "mangle foreign_seq", RIGHT },
+		{ "answer EPERM", ERROR },
+		{ "answer ENOMEM", ERROR },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		for (unsigned int which = 0; which < 3; which++)
+	for (unsigned int which = 0; which < 3; which++) {
+		for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 			fault_meets_write(cases[i].fault, which, cases[i].outcome);
+		/* Of the knob it is told that it failed; the reading back of who asked shows what it is. */
+		for (size_t i = 0; i < ARRAY_SIZE(lost_answers); i++)
+			fault_meets_write(lost_answers[i], which, which == 2 ? ERROR : RIGHT);
+	}
+}
+
+static void test_lost_answers_of_deletions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lost_answers); i++) {
+		ENV(v, "6.12");
+
+		fake_do(v->f, "pnet NETA eth=eth0");
+		fake_do(v->f, "pnet NETA eth=eth1");
+		fake_do(v->f, "ueid A");
+		fake_do(v->f, "ueid B");
+		fake_do(v->f, "fault %s cmd=PNET_DEL", lost_answers[i]);
+		assert_ok(v, del(v, "NETA", "", "", 0));
+		assert_pnet(v, "", "");
+		fake_do(v->f, "fault %s cmd=REMOVE_UEID", lost_answers[i]);
+		assert_ok(v, kernel_ueid_delete(v->k, "A", &v->e));
+		assert_null(strstr(fake_state(v->f, ""), "ueid A"));
+		assert_non_null(strstr(fake_state(v->f, ""), "ueid B"));
+		assert_int_equal(fake_faults_left(v->f), 0);
+	}
+}
+
+/* A failure that is no lost answer stays one. */
+static void test_ueid_not_done(void **state)
+{
+	ENV(v, "6.12");
+
+	(void)state;
+	fake_do(v->f, "ueid A");
+	fake_do(v->f, "fault answer EBUSY cmd=REMOVE_UEID");
+	assert_err(v, kernel_ueid_delete(v->k, "A", &v->e), -EBUSY);
+	fake_do(v->f, "fault answer EPERM cmd=ADD_UEID");
+	assert_err(v, kernel_ueid_add(v->k, "A", &v->e), -EPERM);
+	fake_do(v->f, "fault answer ENOMEM cmd=ADD_UEID");
+	assert_err(v, kernel_ueid_add(v->k, "B", &v->e), -ENOMEM);
+	assert_null(strstr(fake_state(v->f, ""), "ueid B"));
+}
+
+/* Neither the answer nor the list: both are said. */
+static void test_untold(void **state)
+{
+	ENV(v, "6.12");
+
+	(void)state;
+	fake_do(v->f, "pnet NETA eth=eth0");
+	fake_do(v->f, "fault recv ENOBUFS 3 cmd=PNET_DEL");
+	fake_do(v->f, "fault answer EIO cmd=PNET_GET");
+	assert_err(v, del(v, "NETA", "", "", 0), -ENOBUFS);
+	assert_non_null(strstr(v->e.text, "cannot be told (Input/output error)"));
+	assert_non_null(strstr(v->e.text, strerror(ENOBUFS)));
+	fake_do(v->f, "fault clear");
+	fake_do(v->f, "fault recv ENOBUFS cmd=ADD_UEID");
+	fake_do(v->f, "fault answer EIO cmd=DUMP_UEID");
+	assert_err(v, kernel_ueid_add(v->k, "A", &v->e), -ENOBUFS);
+	assert_non_null(strstr(v->e.text, "cannot be told (Input/output error)"));
+	/* Without a place for the text */
+	fake_do(v->f, "fault recv ENOBUFS cmd=REMOVE_UEID");
+	fake_do(v->f, "fault answer EIO cmd=DUMP_UEID");
+	assert_int_equal(kernel_ueid_delete(v->k, "A", NULL), -ENOBUFS);
+	/* The first two dumps are those before the addition. */
+	fake_do(v->f, "fault recv ENOBUFS cmd=PNET_ADD");
+	fake_do(v->f, "fault answer EIO cmd=PNET_GET after=2");
+	assert_err(v, add(v, "NETB", "eth5", "", 0), -ENOBUFS);
+	assert_non_null(strstr(v->e.text, "cannot be told (Input/output error)"));
 }
 
 static void test_faults_of_the_controller(void **state)
@@ -1821,6 +1977,9 @@ int main(void)
 		cmocka_unit_test(test_pnet_delete),
 		cmocka_unit_test(test_pnet_rebuild_fails),
 		cmocka_unit_test(test_pnet_rebuild_is_verified),
+		cmocka_unit_test(test_pnet_lost_entries_are_named),
+		cmocka_unit_test(test_pnet_delete_not_done),
+		cmocka_unit_test(test_pnet_rebuild_after_a_fault),
 		cmocka_unit_test(test_pnet_delete_from_changing_table),
 		cmocka_unit_test(test_pnet_hardware_id),
 		cmocka_unit_test(test_pnet_in_a_namespace),
@@ -1837,6 +1996,9 @@ int main(void)
 		cmocka_unit_test(test_send_faults),
 		cmocka_unit_test(test_endless_dump),
 		cmocka_unit_test(test_faults_of_writes),
+		cmocka_unit_test(test_untold),
+		cmocka_unit_test(test_ueid_not_done),
+		cmocka_unit_test(test_lost_answers_of_deletions),
 		cmocka_unit_test(test_faults_of_the_controller),
 		cmocka_unit_test(test_given_up_dump),
 		cmocka_unit_test(test_shared_state),
