@@ -386,13 +386,17 @@ static void add_policy(struct text *t, struct json_object *policy)
 	struct json_object *message = member(policy, "message"), *when = member(policy, "last_apply");
 
 	label(t, "policy");
-	text_add(t, "%s, %" PRId64 " settings, generation %" PRId64, flag(policy, "ok") ? "in force" : "NOT in force",
+	/* A refused policy leaves the one before in force. */
+	text_add(t, "%s, %" PRId64 " settings, generation %" PRId64,
+		 flag(policy, "ok") ? "in force"
+		 : when             ? "the one BEFORE is in force"
+				    : "NOT in force",
 		 number(policy, "settings"), number(policy, "generation"));
 	if (when) {
 		text_add(t, ", applied ");
 		add_string(t, when);
 	}
-	if (message && json_object_get_string_len(message)) {
+	if (message && json_object_get_string_len(message) && !flag(policy, "ok")) {
 		text_add(t, ": ");
 		add_string(t, message);
 	}
