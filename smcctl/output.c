@@ -372,8 +372,10 @@ static void add_kernel(struct text *t, struct json_object *kernel)
 	if (flag(kernel, "smc"))
 		text_add(t, "SMC is there%s%s", flag(kernel, "pnetid") ? ", with pnet table" : ", without pnet table",
 			 flag(kernel, "sysctl") ? " and sysctls" : ", without sysctls");
-	else
+	else if (member(kernel, "smc"))
 		text_add(t, "SMC is not there");
+	else
+		text_add(t, "it cannot be told whether SMC is there");
 	if (message && json_object_get_string_len(message)) {
 		text_add(t, ": ");
 		add_string(t, message);

@@ -99,7 +99,7 @@ int cmd_status(struct ctl *c, const struct request *r)
 {
 	CLEANUP_STATUS struct json_object *reply = NULL;
 	CLEANUP_TEXT struct text t = { 0 };
-	struct json_object *status, *smc;
+	struct json_object *status, *smc = NULL;
 	int rc = ctl_status(c, &reply);
 
 	if (rc == CTL_OK && !reply)
@@ -107,8 +107,7 @@ int cmd_status(struct ctl *c, const struct request *r)
 	if (rc != CTL_OK)
 		return rc;
 	status = member(reply, "status");
-	smc = member(member(status, "kernel"), "smc");
-	if (!smc)
+	if (!json_object_object_get_ex(member(status, "kernel"), "smc", &smc))
 		return ctl_fail(c, CTL_FAILED, "the answer has no status of the kernel");
 	json_object_object_add(status, "smcd", json_object_new_string(ctl_daemon_state(c)));
 	if (json_object_get_boolean(smc)) {
@@ -116,8 +115,11 @@ int cmd_status(struct ctl *c, const struct request *r)
 		if (rc != CTL_OK)
 			return rc;
 	}
-	if (request_has(r, OPT_JSON))
-		return ctl_print_json(c, reply);
-	status_text(status, &t);
-	return ctl_print(c, &t, false);
+	if (request_has(r, OPT_JSON)) {
+		rc = ctl_print_json(c, reply);
+	} else {
+		status_text(status, &t);
+		rc = ctl_print(c, &t, false);
+	}
+	return rc == CTL_OK && !smc ? CTL_FAILED : rc; /* null: it could not be told, and the text says why */
 }

@@ -197,7 +197,7 @@ def test_reload_option():
 
 def test_roll_back():
     """A step that the kernel refuses: everything done before it is put back, verified and reported"""
-    points = [("fault sysctl_write EPERM 0 cmd=rmem", "rmem"), ("fault answer EPERM 1 cmd=PNET_ADD", "pnet"),
+    points = [("fault sysctl_write EPERM 0 cmd=rmem", "rmem"), ("fault answer EPERM 3 cmd=PNET_ADD", "pnet"),
               ("fault answer EPERM 1 after=1 cmd=PNET_ADD", "pnet"),
               ("fault answer ENOSPC 1 cmd=ADD_UEID", "UEID"), ("fault sysctl_write ignored 0 cmd=rmem", "rmem")]
     new = {"version": 1, "knobs": {"wmem": "512K", "rmem": "1M"}, "pnet": [{"id": "NETB", "interface": "eth1"}],
@@ -301,6 +301,11 @@ def test_probe_fails():
         d.kernel("fault recv ENOMEM 0 cmd=GETFAMILY")
         kernel = d.ok("GetStatus")["status"]["kernel"]
         assert kernel["smc"] is None and "Cannot allocate memory" in kernel["message"], kernel
+        for args in ([], ["--json"]):
+            done = subprocess.run(["smcctl-fake", "--socket", d.path, "status", *args], env=d.environment(),
+                                  capture_output=True, text=True, check=False)
+            assert done.returncode == 1 and "Cannot allocate memory" in done.stdout, done
+            assert "SMC is not there" not in done.stdout, done
         metrics = d.ok("GetMetrics")["metrics"]
         assert "\nsmc_up" not in metrics and 'smcd_netlink_errors_total{family="generic"}' in metrics, metrics
         assert 'smcd_scrape_success{collector="stats"} 0' in metrics, metrics
