@@ -6,8 +6,8 @@
 # fault: 14
 # unpatched: recv\(\) behind spliced data neither returns nor can be killed
 """recv() while earlier data is still in a pipe reads what follows. It waits for the pipe only where an urgent byte is
-ahead, and then as killable as any other wait. A long stream read by recv() and splice() into two pipes in a random order
-stays whole."""
+ahead, and then as killable as any other wait. A long stream read by recv() and splice() into two pipes in a random
+order stays whole."""
 import os
 import random
 import select

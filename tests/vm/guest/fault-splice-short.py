@@ -5,8 +5,8 @@
 # cpus: 2
 # fault: 4
 # unpatched: what splice\(\) says it moved is in the pipe: expected \d+, found
-"""Splicing from a receive buffer of single pages: a stretch that starts within a page needs one more pipe buffer than its
-length suggests, and only what the pipe took may count."""
+"""Splicing from a receive buffer of single pages: a stretch that starts within a page needs one more pipe buffer than
+its length suggests, and only what the pipe took may count."""
 import os
 import sys
 

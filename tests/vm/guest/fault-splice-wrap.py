@@ -4,8 +4,8 @@
 # timeout: 180
 # fault: 5
 # unpatched: splice\(\): the rest is left in the socket: expected 2000, found 3000
-"""Receiving across the end of the ring when only the first part can be moved: by splice() because the pipe has room for one
-buffer, by recv() because the user's memory ends there. What was moved counts, and nothing else."""
+"""Receiving across the end of the ring when only the first part can be moved: by splice() because the pipe has room for
+one buffer, by recv() because the user's memory ends there. What was moved counts, and nothing else."""
 import ctypes
 import mmap
 import os

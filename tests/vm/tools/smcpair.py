@@ -25,7 +25,7 @@ def shell(words):
 
 def setup(rxe=False, **sysctls):
     """SMC-D over the loopback device, or SMC-R over soft-RoCE; both ends of a pair are in this kernel."""
-    shell(("rxe_on_lo" if rxe else "load_smc") + "; add_ueid SMCD-TEST-UEID")
+    shell(("rxe_on_lo" if rxe else "load_smc") + "; ueid.py dump | grep -q . || add_ueid SMCD-TEST-UEID")
     for name, value in sysctls.items():
         with open(f"/proc/sys/net/smc/{name}", "w") as file:
             file.write(str(value))
