@@ -29,6 +29,7 @@ PKGS_VM := qemu-system-x86 busybox-static kmod xz-utils iproute2 ibverbs-provide
 	dpkg-dev bc patch
 PKGS_TEST := libcmocka-dev clang libclang-rt-dev llvm clang-format cppcheck strace prometheus systemd groff-base \
 	bash-completion util-linux
+PKGS_KERNEL := sparse perl
 DEPS ?= $(PKGS_BUILD) $(PKGS_VM) $(PKGS_TEST)
 
 # ---- flags ----
@@ -156,6 +157,21 @@ lint: deps
 	$(Q)tests/lint
 bench: deps
 	$(Q)$(MAKE) --no-print-directory programs fakes tools && tests/bench/run
+
+# ---- the kernel series ----
+kernel kernel-check kernel-prefixes kernel-lint: DEPS = $(PKGS_BUILD) $(PKGS_VM) $(PKGS_KERNEL)
+kernel: deps
+	$(Q)mkdir -p $(B)/kernel
+	$(Q)ln -sfn "$$(tests/vm/kernels module 6.12 --unpatched)" $(B)/kernel/unpatched
+	$(Q)ln -sfn "$$(tests/vm/kernels module 6.12)" $(B)/kernel/patched
+	@echo "modules: $(B)/kernel/{unpatched,patched}/modules/*/kernel/net/smc"
+kernel-check: deps
+	$(Q)$(MAKE) --no-print-directory tools && tests/kernel-check $(TESTS)
+kernel-prefixes: deps
+	$(Q)$(MAKE) --no-print-directory tools && tests/kernel-prefixes
+kernel-lint: deps
+	$(Q)tests/kernel-lint
+
 # The demonstration needs no test tools.
 demo: DEPS = $(PKGS_BUILD) $(PKGS_VM)
 demo: deps
@@ -184,12 +200,15 @@ help:
 	@echo '  make deps       install the Debian packages that are missing (root), or print the command'
 	@echo '  make check-vm   the guest tests only; TESTS="NAME ..." picks some'
 	@echo '  make check-unit, fuzz (FUZZ_SECONDS=30), lint, bench'
+	@echo '  make kernel     net/smc without and with the series of kernel-patch/6.12, into build/kernel'
+	@echo '  make kernel-check, kernel-prefixes, kernel-lint'
+	@echo '                  tests of its faults (TESTS=), of each step of it, and of its form; JOBS=1: one guest at a time'
 	@echo '  make generate   man pages, completion and interface file from the tables'
 	@echo '  make install    DESTDIR=, PREFIX=/usr'
 	@echo '  make clean      removes build/; downloaded kernels stay in the cache (~/.cache/smcd)'
 
 .PHONY: all stage programs fakes tools units fuzzers gen generate deps check check-built check-vm check-unit fuzz lint bench demo \
-	install clean help
+	kernel kernel-check kernel-prefixes kernel-lint install clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 

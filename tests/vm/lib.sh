@@ -85,6 +85,10 @@ rxe_on_lo() {
 	modprobe -a ib_uverbs rdma_rxe || fail "cannot load rdma_rxe"
 	rdma link add rxe_lo type rxe netdev lo || fail "cannot make a soft-RoCE device on lo"
 	wait_for 'grep -q 7f00:0001 /sys/class/infiniband/rxe_lo/ports/1/gids/*' 20 "a GID of 127.0.0.1 at rxe_lo"
+	# Our module would prefer its loopback device: a PNET ID that no network device has takes it out of the choice.
+	case $KERNEL in
+	6.12-*) ueid.py pnet-add NOLOOPBACK - loopback-ism 1 || fail "cannot take loopback-ism out of the choice" ;;
+	esac
 }
 
 # Background servers: started ones are listed here and ended by pid.

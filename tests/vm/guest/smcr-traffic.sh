@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12
+# kernels: 6.12 6.12-smcd
 # timeout: 180
 # cpus: 2
-# SMC-R on the stock kernel, over soft-RoCE on the loopback device: exact sizes, every byte checked, and sock_diag
-# says that it was SMC.
+# SMC-R on the stock kernel and with our module, over soft-RoCE on the loopback device: exact sizes, every byte
+# checked, and sock_diag says that it was SMC.
 . "$ROOT/tests/vm/lib.sh"
 
 need smctraffic python3
