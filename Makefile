@@ -49,7 +49,7 @@ WARN := -Wall -Wextra -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wshad
 	$(if $(WERROR),-Werror)
 HARDEN := -fstack-protector-strong -fPIE $(if $(SAN),,-D_FORTIFY_SOURCE=2)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-CPPFLAGS_ALL = -D_GNU_SOURCE -DSMCD_VERSION='"$(VERSION)"' -DLIBEXECDIR='"$(LIBEXECDIR)"' -DSYSCONFDIR='"$(SYSCONFDIR)"' \
+CPPFLAGS_ALL = -D_GNU_SOURCE -DSMCD_VERSION='"$(VERSION)"' -DSYSCONFDIR='"$(SYSCONFDIR)"' \
 	-Ilib -Ilib/uapi $(NL_CFLAGS) $(JSON_CFLAGS) $(SYSTEMD_CFLAGS) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(SANFLAGS) $(LDFLAGS)
