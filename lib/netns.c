@@ -3,12 +3,17 @@
 
 #include <fcntl.h>
 #include <linux/if.h>
+#include <linux/magic.h>
 #include <linux/netlink.h>
+#include <linux/nsfs.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef SO_NETNS_COOKIE
@@ -154,6 +159,14 @@ int bundle_open(struct bundle *ret, struct err *e)
 	return 0;
 }
 
+/* The file system is asked first: what the ioctl means to anything else is not known. */
+static bool is_netns(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == NSFS_MAGIC && ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWNET;
+}
+
 static int netns_open(const char *netns, struct err *e)
 {
 	char path[sizeof(NETNS_DIR) + NETNS_NAME_MAX + 2];
@@ -162,9 +175,14 @@ static int netns_open(const char *netns, struct err *e)
 	if (r < 0)
 		return r;
 	snprintf(path, sizeof(path), NETNS_DIR "/%s", netns);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Anything can lie there; opening a FIFO must not wait for its writer. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return err_set(e, -errno, "%s", errno == ENOENT ? "there is no such namespace" : strerror(errno));
+	if (!is_netns(fd)) {
+		close_fd(&fd);
+		return err_set(e, -EINVAL, "it is no network namespace");
+	}
 	return fd;
 }
 
@@ -451,17 +469,46 @@ int netns_helper_connect(const char *path, struct netns_helper **ret, struct err
 	return r < 0 ? err_set(e, r, "connect to the namespace helper: %s", strerror(-r)) : 0;
 }
 
+/*
+ * What the parent blocks, because it reads signals from a descriptor, and ignores would stay so in the program: it
+ * could not be ended by TERM.
+ */
+static void usual_signals(void)
+{
+	sigset_t none;
+
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* In the child: the socket as descriptor 3, and the program. Never returns. */
 __attribute__((noreturn)) static void become_helper(const char *program, int fd, unsigned int uid)
 {
 	char user[32];
 	char *const argv[] = { (char *)program, (char *)"--fd=3", user, NULL };
 
+	usual_signals();
 	snprintf(user, sizeof(user), "--user=%u", uid);
 	/* A duplicate of itself would keep close-on-exec. */
 	if (fd == 3 ? fcntl(fd, F_SETFD, 0) >= 0 : dup2(fd, 3) >= 0)
 		execv(program, argv);
 	_exit(127);
+}
+
+#define REAP_MSEC 1000
+
+/*
+ * The helper holds nothing that is worth its time, and what does not end when its socket is closed is no helper. Not
+ * waited for longer than REAP_MSEC: killing waits for a system call that cannot be interrupted.
+ */
+static void end_helper(pid_t pid)
+{
+	const struct timespec msec = { .tv_nsec = 1000000 };
+
+	(void)kill(pid, SIGKILL);
+	for (int i = 0; i < REAP_MSEC && waitpid(pid, NULL, WNOHANG) == 0; i++)
+		(void)nanosleep(&msec, NULL);
 }
 
 int netns_helper_spawn(const char *program, struct netns_helper **ret, struct err *e)
@@ -485,10 +532,7 @@ int netns_helper_spawn(const char *program, struct netns_helper **ret, struct er
 		become_helper(program, theirs, geteuid());
 	r = helper_new(&ours, pid, ret);
 	if (r < 0) {
-		/* It ends when both ends here are closed. */
-		close_fd(&ours);
-		close_fd(&theirs);
-		(void)waitpid(pid, NULL, 0);
+		end_helper(pid);
 		return err_set(e, r, "start the namespace helper: %s", strerror(-r));
 	}
 	return 0;
@@ -499,9 +543,8 @@ struct netns_helper *netns_helper_free(struct netns_helper *h)
 	if (!h)
 		return NULL;
 	close_fd(&h->fd);
-	/* The helper ends when its socket is closed. */
-	while (h->pid > 0 && waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (h->pid > 0)
+		end_helper(h->pid);
 	free(h);
 	return NULL;
 }

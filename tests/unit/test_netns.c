@@ -9,7 +9,13 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +62,88 @@ static void no_such_namespace(void **state)
 	(void)state;
 	assert_int_equal(bundle_open_in("no-such-namespace", &b, &e), -ENOENT);
 	assert_string_equal(e.text, "network namespace 'no-such-namespace': there is no such namespace");
+}
+
+#define NO_NAMESPACES 77 /* exit status: this test may not make its own /run here */
+
+static bool put_line(const char *path, const char *line)
+{
+	int fd CLEANUP_FD = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line);
+}
+
+/* An empty /run that only this process has, as root or as whoever may make user namespaces. */
+static bool own_run(void)
+{
+	char uid[48], gid[48];
+
+	snprintf(uid, sizeof(uid), "0 %u 1", geteuid());
+	snprintf(gid, sizeof(gid), "0 %u 1", getegid());
+	if (unshare(CLONE_NEWNS) < 0 &&
+	    (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 || !put_line("/proc/self/setgroups", "deny") ||
+	     !put_line("/proc/self/uid_map", uid) || !put_line("/proc/self/gid_map", gid)))
+		return false;
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount("tmpfs", "/run", "tmpfs", 0, NULL) == 0;
+}
+
+/* A real namespace is not refused; entering it may not be allowed here. */
+static int open_a_real_one(void)
+{
+	struct err e = { 0 };
+	struct bundle b;
+	int r = symlink("/proc/self/ns/net", NETNS_DIR "/net") < 0 ? -errno : bundle_open_in("net", &b, &e);
+
+	if (r == 0)
+		bundle_done(&b);
+	if (r == 0 || (r == -EPERM && strstr(e.text, "enter it")))
+		return 0;
+	print_error("net: %d, %s\n", r, e.text);
+	return 3;
+}
+
+/* In a child whose /run is its own: things under /run/netns that are no network namespace. */
+static int open_what_is_none(void)
+{
+	static const char *const names[] = { "fifo", "file", "dir", "socket", "uts" };
+	struct sockaddr_un addr = { .sun_family = AF_UNIX, .sun_path = NETNS_DIR "/socket" };
+
+	if (!own_run())
+		return NO_NAMESPACES;
+	if (mkdir(NETNS_DIR, 0755) < 0 || mkfifo(NETNS_DIR "/fifo", 0600) < 0 || mkdir(NETNS_DIR "/dir", 0755) < 0 ||
+	    mknod(NETNS_DIR "/file", S_IFREG | 0600, 0) < 0 || symlink("/proc/self/ns/uts", NETNS_DIR "/uts") < 0 ||
+	    bind(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		return 1;
+	alarm(20); /* instead of waiting for a writer */
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct err e = { 0 };
+		struct bundle b;
+		int r = bundle_open_in(names[i], &b, &e);
+
+		/* A socket cannot be opened at all. */
+		if (r != (str_eq(names[i], "socket") ? -ENXIO : -EINVAL) ||
+		    (r == -EINVAL && !strstr(e.text, "it is no network namespace"))) {
+			print_error("%s: %d, %s\n", names[i], r, e.text);
+			return 2;
+		}
+	}
+	return open_a_real_one();
+}
+
+static void what_is_no_namespace(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(open_what_is_none());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_NAMESPACES)
+		skip();
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* It needs no privilege, and is the same through both sockets' namespace. */
@@ -279,11 +367,102 @@ static void spawned_program_that_ends(void **state)
 	netns_helper_free(h);
 }
 
-int main(void)
+/* ---- this program as a helper ---- */
+
+#define HANG "hang"
+#define HELPER_ENV "TEST_NETNS_HELPER" /* what to do: HANG, or the number of a descriptor to report signals to */
+
+struct signals {
+	uint64_t blocked, ignored;
+};
+
+static struct signals own_signals(void)
 {
+	struct signals s = { .blocked = UINT64_MAX };
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "SigBlk:", 7) == 0)
+			s.blocked = strtoull(line + 7, NULL, 16);
+		if (strncmp(line, "SigIgn:", 7) == 0)
+			s.ignored = strtoull(line + 7, NULL, 16);
+	}
+	if (f)
+		fclose(f);
+	return s;
+}
+
+static int act_as_helper(const char *what)
+{
+	struct signals s = own_signals();
+
+	if (!str_eq(what, HANG))
+		return write(atoi(what), &s, sizeof(s)) == sizeof(s) ? 0 : 1;
+	for (int sig = 1; sig < SIGRTMIN; sig++)
+		signal(sig, SIG_IGN);
+	/* Nobody is left with it when the test fails. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sleep(60);
+	return 0;
+}
+
+/* Whatever the program does, it is gone soon after it is not needed any more. */
+static void spawned_program_that_does_not_end(void **state)
+{
+	struct netns_helper *h = NULL;
+	struct err e = { 0 };
+
+	(void)state;
+	setenv(HELPER_ENV, HANG, 1);
+	assert_int_equal(netns_helper_spawn("/proc/self/exe", &h, &e), 0);
+	unsetenv(HELPER_ENV);
+	alarm(20);
+	netns_helper_free(h);
+	alarm(0);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+/* smcd blocks the signals that it takes from a descriptor, and ignores SIGPIPE. */
+static void spawned_program_has_usual_signals(void **state)
+{
+	struct netns_helper *h = NULL;
+	struct signals s = { 0 };
+	struct err e = { 0 };
+	char number[16];
+	sigset_t set, before;
+	int report[2];
+
+	(void)state;
+	assert_int_equal(pipe(report), 0);
+	snprintf(number, sizeof(number), "%d", report[1]);
+	setenv(HELPER_ENV, number, 1);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(netns_helper_spawn("/proc/self/exe", &h, &e), 0);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	unsetenv(HELPER_ENV);
+	close(report[1]);
+	assert_int_equal(read(report[0], &s, sizeof(s)), sizeof(s));
+	close(report[0]);
+	netns_helper_free(h);
+	assert_int_equal(s.blocked, 0);
+	assert_int_equal(s.ignored & (UINT64_C(1) << (SIGPIPE - 1)), 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *helper = getenv(HELPER_ENV);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(checks_names),
 		cmocka_unit_test(no_such_namespace),
+		cmocka_unit_test(what_is_no_namespace),
 		cmocka_unit_test(tells_namespaces_apart),
 		cmocka_unit_test(helper_survives_garbage),
 		cmocka_unit_test(helper_ends_with_its_client),
@@ -291,7 +470,11 @@ int main(void)
 		cmocka_unit_test(client_survives_a_bad_helper),
 		cmocka_unit_test(no_helper_at_all),
 		cmocka_unit_test(spawned_program_that_ends),
+		cmocka_unit_test(spawned_program_that_does_not_end),
+		cmocka_unit_test(spawned_program_has_usual_signals),
 	};
 
+	if (helper && argc > 1 && str_eq(argv[1], "--fd=3"))
+		return act_as_helper(helper);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
