@@ -141,7 +141,8 @@ static void what_is_no_namespace(void **state)
 		_exit(open_what_is_none());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_NAMESPACES) {
-		print_message("# no mount namespace with a /run of its own is to be had here (a chroot, or not allowed)\n");
+		print_message(
+			"# no mount namespace with a /run of its own is to be had here (a chroot, or not allowed)\n");
 		skip();
 	}
 	assert_true(WIFEXITED(status));
