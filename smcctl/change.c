@@ -5,13 +5,6 @@
  */
 #include "smcctl.h"
 
-static void put_object(struct json_object **o)
-{
-	json_object_put(*o);
-	*o = NULL;
-}
-#define CLEANUP_OBJECT CLEANUP(put_object)
-
 /* ---- knobs ---- */
 
 static int check_assignment(struct ctl *c, const struct arg *a, struct json_object *values)
@@ -49,8 +42,8 @@ static int check_assignments(struct ctl *c, const struct request *r, struct json
 
 int cmd_knobs_set(struct ctl *c, const struct request *r)
 {
-	CLEANUP_OBJECT struct json_object *reply = NULL;
-	CLEANUP_OBJECT struct json_object *params = json_object_new_object();
+	CLEANUP_JSON struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *params = json_object_new_object();
 	struct json_object *values = json_object_new_object();
 	int rc;
 
@@ -66,8 +59,8 @@ int cmd_knobs_set(struct ctl *c, const struct request *r)
 
 int cmd_knobs_reset(struct ctl *c, const struct request *r)
 {
-	CLEANUP_OBJECT struct json_object *reply = NULL;
-	CLEANUP_OBJECT struct json_object *params = json_object_new_object();
+	CLEANUP_JSON struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *params = json_object_new_object();
 	struct json_object *names = json_object_new_array();
 	int rc;
 
@@ -90,7 +83,7 @@ int cmd_knobs_reset(struct ctl *c, const struct request *r)
 /* Say what was done: the entry under the noun's name in JSON, a line in text. entry is taken over; NULL: none. */
 static int report(struct ctl *c, const struct noun *n, struct json_object *entry, const struct text *line)
 {
-	CLEANUP_OBJECT struct json_object *o = NULL;
+	CLEANUP_JSON struct json_object *o = NULL;
 	struct json_object *array = json_object_new_array();
 
 	o = json_object_new_object();
@@ -104,7 +97,7 @@ static int report(struct ctl *c, const struct noun *n, struct json_object *entry
 
 static int change(struct ctl *c, enum method_id m, struct json_object *params)
 {
-	CLEANUP_OBJECT struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 
 	return ctl_write(c, m, params, &reply);
 }

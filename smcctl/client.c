@@ -189,12 +189,6 @@ static const char *socket_path(const struct ctl *c)
 	return request_has(c->req, OPT_SOCKET) ? c->req->value[OPT_SOCKET] : SMCD_SOCKET;
 }
 
-static void put_json(struct json_object **o)
-{
-	json_object_put(*o);
-	*o = NULL;
-}
-
 static bool takes_netns(const struct method *m)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(m->in) && m->in[i].name; i++)
@@ -214,7 +208,7 @@ static int fail_call(struct ctl *c, const struct err *e, enum access access)
 static int call(struct ctl *c, enum method_id m, const struct noun *noun, struct json_object *params,
 		struct json_object **ret)
 {
-	__attribute__((cleanup(put_json))) struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 	CLEANUP_FREE char *error = NULL;
 	struct err e = { 0 };
 	char name[128];
@@ -325,7 +319,7 @@ static int read_direct(struct ctl *c, enum method_id m, const struct noun *noun,
 int ctl_read(struct ctl *c, enum method_id m, const struct noun *noun, struct json_object *given,
 	     struct json_object **ret)
 {
-	__attribute__((cleanup(put_json))) struct json_object *params = given ? given : json_object_new_object();
+	CLEANUP_JSON struct json_object *params = given ? given : json_object_new_object();
 	int r = reach_daemon(c);
 
 	if (r != CTL_OK)
@@ -338,7 +332,7 @@ int ctl_read(struct ctl *c, enum method_id m, const struct noun *noun, struct js
 
 int ctl_write(struct ctl *c, enum method_id m, struct json_object *given, struct json_object **ret)
 {
-	__attribute__((cleanup(put_json))) struct json_object *params = given;
+	CLEANUP_JSON struct json_object *params = given;
 	int r = reach_daemon(c);
 
 	if (r != CTL_OK)
@@ -356,7 +350,7 @@ int ctl_write(struct ctl *c, enum method_id m, struct json_object *given, struct
 
 int ctl_daemon_info(struct ctl *c, struct json_object **ret)
 {
-	__attribute__((cleanup(put_json))) struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 	CLEANUP_FREE char *error = NULL;
 	struct err e = { 0 };
 	int r = reach_daemon(c);
@@ -388,7 +382,7 @@ int ctl_status(struct ctl *c, struct json_object **ret)
 
 int ctl_print_json(struct ctl *c, struct json_object *reply)
 {
-	__attribute__((cleanup(put_json))) struct json_object *o = document_new(c);
+	CLEANUP_JSON struct json_object *o = document_new(c);
 	CLEANUP_TEXT struct text t = { 0 };
 
 	json_object_object_foreach(reply, key, value) json_object_object_add(o, key, json_object_get(value));
@@ -412,7 +406,7 @@ int ctl_print(struct ctl *c, const struct text *t, bool head)
 
 int ctl_print_help(struct ctl *c, const char *name, const struct command *command)
 {
-	__attribute__((cleanup(put_json))) struct json_object *o = NULL;
+	CLEANUP_JSON struct json_object *o = NULL;
 	CLEANUP_TEXT struct text t = { 0 };
 
 	if (request_has(c->req, OPT_JSON)) {

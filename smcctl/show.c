@@ -3,13 +3,6 @@
 #include "smcctl.h"
 #include "policy.h"
 
-static void put_reply(struct json_object **o)
-{
-	json_object_put(*o);
-	*o = NULL;
-}
-#define CLEANUP_REPLY CLEANUP(put_reply)
-
 /* The arguments as the parameter "names". */
 static struct json_object *names_params(const struct request *r)
 {
@@ -59,7 +52,7 @@ int ctl_print_knobs(struct ctl *c, struct json_object *reply)
 
 int cmd_knobs_show(struct ctl *c, const struct request *r)
 {
-	CLEANUP_REPLY struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 	int rc = ctl_check_knob_names(c, r);
 
 	if (rc == CTL_OK)
@@ -69,7 +62,7 @@ int cmd_knobs_show(struct ctl *c, const struct request *r)
 
 int cmd_stats_show(struct ctl *c, const struct request *r)
 {
-	CLEANUP_REPLY struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 	CLEANUP_TEXT struct text t = { 0 };
 	int rc = ctl_read(c, METHOD_GET_STATS, NULL, NULL, &reply);
 
@@ -125,7 +118,7 @@ static int complete_list(struct ctl *c, const struct noun *n, struct json_object
 int cmd_list(struct ctl *c, const struct request *r)
 {
 	const struct noun *n = r->command->noun;
-	CLEANUP_REPLY struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 	CLEANUP_TEXT struct text t = { 0 };
 	struct json_object *array, *incomplete;
 	struct err e = { 0 };
@@ -164,7 +157,7 @@ int cmd_list(struct ctl *c, const struct request *r)
 
 static int explain_one(struct ctl *c, const char *code, struct json_object *all, struct text *t)
 {
-	CLEANUP_REPLY struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 	struct json_object *params = json_object_new_object(), *reason;
 	struct err e = { 0 };
 	int r;
@@ -182,7 +175,7 @@ static int explain_one(struct ctl *c, const char *code, struct json_object *all,
 
 int cmd_explain(struct ctl *c, const struct request *r)
 {
-	CLEANUP_REPLY struct json_object *reply = json_object_new_object();
+	CLEANUP_JSON struct json_object *reply = json_object_new_object();
 	struct json_object *all = json_object_new_array();
 	CLEANUP_TEXT struct text t = { 0 };
 	int rc = CTL_OK;
@@ -210,7 +203,7 @@ int cmd_explain(struct ctl *c, const struct request *r)
 
 int cmd_metrics(struct ctl *c, const struct request *r)
 {
-	CLEANUP_REPLY struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 	CLEANUP_TEXT struct text t = { 0 };
 	struct json_object *metrics_text;
 	int rc = ctl_read(c, METHOD_GET_METRICS, NULL, NULL, &reply);
@@ -273,7 +266,7 @@ static int check_files(struct policy *p, const struct request *r, struct problem
 
 int cmd_policy_check(struct ctl *c, const struct request *r)
 {
-	CLEANUP_REPLY struct json_object *reply = json_object_new_object();
+	CLEANUP_JSON struct json_object *reply = json_object_new_object();
 	struct json_object *o = json_object_new_object(), *array = json_object_new_array();
 	CLEANUP_POLICY struct policy p = { 0 };
 	CLEANUP_PROBLEMS struct problems problems = { 0 };
@@ -302,8 +295,8 @@ int cmd_policy_check(struct ctl *c, const struct request *r)
 
 int cmd_version(struct ctl *c, const struct request *r)
 {
-	CLEANUP_REPLY struct json_object *info = NULL;
-	CLEANUP_REPLY struct json_object *reply = json_object_new_object();
+	CLEANUP_JSON struct json_object *info = NULL;
+	CLEANUP_JSON struct json_object *reply = json_object_new_object();
 	CLEANUP_TEXT struct text t = { 0 };
 	struct json_object *o = json_object_new_object(), *version;
 	int rc = ctl_daemon_info(c, &info);

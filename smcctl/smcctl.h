@@ -14,6 +14,13 @@
 #include "methods.h"
 #include "readers.h"
 
+static inline void json_freep(struct json_object **o)
+{
+	json_object_put(*o);
+	*o = NULL;
+}
+#define CLEANUP_JSON CLEANUP(json_freep)
+
 enum ctl_exit {
 	CTL_OK = 0,
 	CTL_FAILED = 1,

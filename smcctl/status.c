@@ -2,13 +2,6 @@
 /* status.c - what smcd says of itself, or what can be told of the kernel without it, and what is in use. */
 #include "smcctl.h"
 
-static void put_status(struct json_object **o)
-{
-	json_object_put(*o);
-	*o = NULL;
-}
-#define CLEANUP_STATUS CLEANUP(put_status)
-
 /* The part of smcd's Status that needs no smcd; version and policy are null. */
 static int direct_status(struct ctl *c, struct json_object **ret)
 {
@@ -70,9 +63,9 @@ static int read_list_into(struct ctl *c, enum noun_id id, struct json_object **r
 /* Counts of what is there; the lists themselves have commands of their own. */
 static int add_use_of(struct ctl *c, struct json_object *status)
 {
-	CLEANUP_STATUS struct json_object *lgrs = NULL;
-	CLEANUP_STATUS struct json_object *devices = NULL;
-	CLEANUP_STATUS struct json_object *fallbacks = NULL;
+	CLEANUP_JSON struct json_object *lgrs = NULL;
+	CLEANUP_JSON struct json_object *devices = NULL;
+	CLEANUP_JSON struct json_object *fallbacks = NULL;
 	struct json_object *use, *array;
 	int r = read_list_into(c, NOUN_LINKGROUPS, &lgrs);
 
@@ -97,7 +90,7 @@ static int add_use_of(struct ctl *c, struct json_object *status)
 
 int cmd_status(struct ctl *c, const struct request *r)
 {
-	CLEANUP_STATUS struct json_object *reply = NULL;
+	CLEANUP_JSON struct json_object *reply = NULL;
 	CLEANUP_TEXT struct text t = { 0 };
 	struct json_object *status, *smc = NULL;
 	int rc = ctl_status(c, &reply);
