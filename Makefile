@@ -30,6 +30,7 @@ PKGS_VM := qemu-system-x86 busybox-static kmod xz-utils iproute2 ibverbs-provide
 PKGS_TEST := libcmocka-dev clang libclang-rt-dev llvm clang-format cppcheck strace prometheus systemd groff-base \
 	bash-completion util-linux
 PKGS_KERNEL := sparse perl
+PKGS_BENCH := nginx-light wrk
 DEPS ?= $(PKGS_BUILD) $(PKGS_VM) $(PKGS_TEST)
 
 # ---- flags ----
@@ -77,6 +78,8 @@ not_main = $(filter-out %/main.o,$(call obj,$(1)))
 PROGRAMS := $(B)/bin/smcd $(B)/bin/smcd-netns $(B)/bin/smcctl
 FAKES := $(B)/test/smcd-fake $(B)/test/smcctl-fake
 TOOLS := $(patsubst tests/vm/tools/%.c,$(B)/bin/%,$(wildcard tests/vm/tools/*.c))
+# Load programs of bench-kernel, one file each.
+LOADS := $(patsubst tests/bench/load/%.c,$(B)/bench/bin/%,$(wildcard tests/bench/load/*.c))
 UNITS := $(patsubst tests/unit/%.c,$(B)/test/%,$(UNIT_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 GEN := $(B)/gen/generate
@@ -101,6 +104,8 @@ $(B)/bin/smcctl: $(call obj,$(SMCCTL_SRC)) $(REAL_OBJ) $(B)/libsmc.a
 	$(call link,$^ $(LIBS_SMCCTL))
 $(B)/bin/%: tests/vm/tools/%.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D); $(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $<
+$(B)/bench/bin/%: tests/bench/load/%.c tests/bench/load/bench.h Makefile
+	$(call say,CC,$<)mkdir -p $(@D); $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $<
 $(GEN): $(call obj,$(GEN_SRC) smcd/options.c) $(call not_main,$(SMCCTL_SRC)) $(REAL_OBJ) $(B)/libsmc.a
 	$(call link,$^ $(LIBS_SMCCTL))
 
@@ -127,6 +132,7 @@ stage: programs
 programs: $(PROGRAMS)
 fakes: $(FAKES)
 tools: $(TOOLS)
+loads: $(LOADS)
 units: $(UNITS)
 fuzzers: $(FUZZERS)
 gen: $(GEN)
@@ -157,6 +163,10 @@ lint: deps
 	$(Q)tests/lint
 bench: deps
 	$(Q)$(MAKE) --no-print-directory programs fakes tools && tests/bench/run
+bench-kernel: DEPS = $(PKGS_BUILD) $(PKGS_VM) $(PKGS_KERNEL) $(PKGS_BENCH)
+bench-kernel: deps
+	$(Q)$(MAKE) --no-print-directory programs tools loads && tests/bench/kernel $(if $(ROWS),--rows $(ROWS)) \
+		$(if $(PAIRS),--pairs $(PAIRS)) $(if $(ONLY),--only $(ONLY))
 
 # ---- the kernel series ----
 kernel kernel-check kernel-prefixes kernel-lint: DEPS = $(PKGS_BUILD) $(PKGS_VM) $(PKGS_KERNEL)
@@ -203,11 +213,13 @@ help:
 	@echo '  make kernel     net/smc without and with the series of kernel-patch/6.12, into build/kernel'
 	@echo '  make kernel-check, kernel-prefixes, kernel-lint'
 	@echo '                  tests of its faults (TESTS=), of each step of it, and of its form; JOBS=1: one guest at a time'
+	@echo '  make bench-kernel'
+	@echo '                  net/smc without and with the series, measured in guests; ROWS=a,b and PAIRS=9 as wanted'
 	@echo '  make generate   man pages, completion and interface file from the tables'
 	@echo '  make install    DESTDIR=, PREFIX=/usr'
 	@echo '  make clean      removes build/; downloaded kernels stay in the cache (~/.cache/smcd)'
 
-.PHONY: all stage programs fakes tools units fuzzers gen generate deps check check-built check-vm check-unit fuzz lint bench demo \
+.PHONY: all stage programs fakes tools loads units fuzzers gen generate deps check check-built check-vm check-unit fuzz lint bench bench-kernel demo \
 	kernel kernel-check kernel-prefixes kernel-lint install clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
