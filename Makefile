@@ -79,7 +79,8 @@ PROGRAMS := $(B)/bin/smcd $(B)/bin/smcd-netns $(B)/bin/smcctl
 FAKES := $(B)/test/smcd-fake $(B)/test/smcctl-fake
 TOOLS := $(patsubst tests/vm/tools/%.c,$(B)/bin/%,$(wildcard tests/vm/tools/*.c))
 # Load programs of bench-kernel, one file each.
-LOADS := $(patsubst tests/bench/load/%.c,$(B)/bench/bin/%,$(wildcard tests/bench/load/*.c))
+LOADS := $(patsubst tests/bench/load/%.c,$(B)/bench/bin/%,$(wildcard tests/bench/load/*.c)) \
+	$(B)/bench/bin/smc-preload.so
 UNITS := $(patsubst tests/unit/%.c,$(B)/test/%,$(UNIT_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 GEN := $(B)/gen/generate
@@ -106,6 +107,8 @@ $(B)/bin/%: tests/vm/tools/%.c Makefile
 	$(call say,CC,$<)mkdir -p $(@D); $(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $<
 $(B)/bench/bin/%: tests/bench/load/%.c tests/bench/load/bench.h Makefile
 	$(call say,CC,$<)mkdir -p $(@D); $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $<
+$(B)/bench/bin/smc-preload.so: tests/bench/preload/smc.c Makefile
+	$(call say,CC,$<)mkdir -p $(@D); $(CC) $(CPPFLAGS_ALL) $(OPT) $(WARN) -shared -fPIC -o $@ $<
 $(GEN): $(call obj,$(GEN_SRC) smcd/options.c) $(call not_main,$(SMCCTL_SRC)) $(REAL_OBJ) $(B)/libsmc.a
 	$(call link,$^ $(LIBS_SMCCTL))
 

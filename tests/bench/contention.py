@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Contention of locks by lock, from a histogram of the tracepoint lock:contention_begin over stack, address and flags.
 
-A lock belongs to net/smc if the function that takes it does, which is the first one on the stack that is no lock primitive: the
-socket lock (lock_sock), RTNL and others that SMC only uses are taken by functions of the core. A lock in static memory
-of the module has its variable's name and is host-wide; any other has the name of the function that takes it.
+A lock belongs to net/smc if the function that takes it does, which is the first one on the stack that is no lock primitive, and
+if it does not lie in static memory of the kernel itself: the socket lock and others that SMC only uses are taken by
+functions of the core, and RTNL by one that leaves no frame. A lock in static memory has its variable's name and, if the module's,
+is host-wide; any other has the name of the function that takes it. The locks of buffer lists are known by these names.
 """
 import bisect
 import collections
@@ -15,34 +16,40 @@ FRAME = re.compile(r"^\s*([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(\w+)\])?\s*$", 
 DROPPED = re.compile(r"^\s*Dropped: (\d+)", re.M)
 # bh_lock_sock() is inlined: these take the spinlock of a socket, which is none of SMC's.
 SOCKET_SPINLOCK = {"smcd_cdc_rx_tsklet", "smc_cdc_msg_recv"}
+BUFFERS = re.compile(r"_*smc[rd]?_\w*(buf|pool)")
+# Where an x86-64 kernel lies; its modules come after.
+KERNEL = range(0xffffffff80000000, 0xffffffffc0000000)
 
-Lock = collections.namedtuple("Lock", "name ours host_wide")
+Lock = collections.namedtuple("Lock", "name ours host_wide buffers", defaults=[False] * 3)
 
 
 class Symbols:
-    """Static variables of the module, from lines of kallsyms."""
+    """Static variables, from lines of kallsyms: those of the module, and of the kernel those that are worth a name."""
 
     def __init__(self, text):
-        found = sorted((int(address, 16), name) for address, _, name, *_ in map(str.split, text.splitlines()))
+        found = sorted((int(line.split()[0], 16), line.split()[2]) for line in text.splitlines())
         self.addresses = [address for address, _ in found]
         self.names = [name for _, name in found]
 
     def name(self, address):
-        """The variable that an address lies in, or None; the module's memory ends soon after the last one."""
-        at = bisect.bisect_right(self.addresses, address) - 1
-        if at < 0 or address > self.addresses[-1] + 4096:
+        """The variable that an address of static memory lies in, or None"""
+        if address < KERNEL.start or not self.addresses:
             return None
-        return self.names[at]
+        at = bisect.bisect_right(self.addresses, address) - 1
+        if address in KERNEL:
+            return self.names[at] if at >= 0 and self.addresses[at] == address else "a static lock"
+        return self.names[at] if at >= 0 and self.addresses[at] not in KERNEL and address < self.addresses[-1] + 4096 else None
 
 
 def lock_of(stack, address, symbols):
     frames = FRAME.findall(stack)
     function, module = next(((f, m) for f, m in frames if not PRIMITIVE.match(f)), ("?", ""))
     function = function.split(".")[0]
-    if module != "smc" or function in SOCKET_SPINLOCK:
-        return Lock(function, False, False)
     static = symbols.name(address)
-    return Lock(f"{static} in {function}" if static else function, True, bool(static))
+    name = f"{static} in {function}" if static else function
+    if module != "smc" or function in SOCKET_SPINLOCK or address in KERNEL:
+        return Lock(name)
+    return Lock(name, True, bool(static), bool(BUFFERS.match(function)))
 
 
 def parse(hist, symbols):
