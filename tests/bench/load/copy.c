@@ -7,7 +7,7 @@
  * source is what an application has just written, so it is cached, and the destination is the next place in a ring:
  * nobody of this processor reads it. In between a reader goes through memory of its own; its time is measured with each
  * routine. Prints `NAME NUMBER` lines: ns per KiB copied, ns per KiB read, and the smallest sizes from which going past
- * the cache is no slower, for the copy alone and for copy and reader together.
+ * the cache is no slower, for the copy alone and for copy and reader together (0: none of these sizes).
  */
 #include "bench.h"
 #include <sys/mman.h>
@@ -121,9 +121,6 @@ int main(void)
 			   : together ? together
 				      : size;
 	}
-	if (alone)
-		printf("crossover_alone %u\n", alone >> 10);
-	if (together)
-		printf("crossover_together %u\n", together >> 10);
+	printf("crossover_alone %u\ncrossover_together %u\n", alone >> 10, together >> 10);
 	return EXIT_SUCCESS;
 }
