@@ -224,12 +224,12 @@ def set_up():
     shell("load_smc")
     if "init" in NAMESPACES:
         shell("rxe_on_lo")
-        run("ueid.py", "add", UEID)
+        quietly("ueid.py", "add", UEID)
     if "blue" in NAMESPACES:
         quietly("ip", "netns", "add", "blue")
         run(*inside("blue", "ip", "link", "set", "lo", "up"))
         quietly(*inside("blue", "ueid.py", "pnet-add", "NOLOOPBACK", "lo", "loopback-ism", "1"))
-        run(*inside("blue", "ueid.py", "add", UEID))
+        quietly("ueid.py", "add", UEID)  # one table for all namespaces
 
 
 def statistics(name):
