@@ -26,11 +26,12 @@ FUZZ_SECONDS ?= 30
 PKGS_BUILD := gcc libc6-dev make pkg-config libnl-3-dev libnl-genl-3-dev libjson-c-dev libreadline-dev libsystemd-dev \
 	libibverbs-dev
 PKGS_VM := qemu-system-x86 busybox-static kmod xz-utils iproute2 ibverbs-providers python3 procps gcc-12 libelf1 \
-	dpkg-dev bc patch
+	dpkg-dev bc patch dkms
 PKGS_TEST := libcmocka-dev clang libclang-rt-dev llvm clang-format cppcheck strace prometheus systemd groff-base \
 	bash-completion util-linux
 PKGS_KERNEL := sparse perl
 PKGS_BENCH := nginx-light wrk
+PKGS_DEBUG := flex bison libelf-dev libssl-dev pahole binutils
 DEPS ?= $(PKGS_BUILD) $(PKGS_VM) $(PKGS_TEST)
 
 # ---- flags ----
@@ -173,6 +174,7 @@ bench-kernel: deps
 
 # ---- the kernel series ----
 kernel kernel-check kernel-prefixes kernel-lint: DEPS = $(PKGS_BUILD) $(PKGS_VM) $(PKGS_KERNEL)
+kernel-debug: DEPS = $(PKGS_BUILD) $(PKGS_VM) $(PKGS_DEBUG)
 kernel: deps
 	$(Q)mkdir -p $(B)/kernel
 	$(Q)ln -sfn "$$(tests/vm/kernels module 6.12 --unpatched)" $(B)/kernel/unpatched
@@ -182,6 +184,8 @@ kernel-check: deps
 	$(Q)$(MAKE) --no-print-directory tools && tests/kernel-check $(TESTS)
 kernel-prefixes: deps
 	$(Q)$(MAKE) --no-print-directory tools && tests/kernel-prefixes
+kernel-debug: deps
+	$(Q)$(MAKE) --no-print-directory programs tools && tests/kernel-debug $(TESTS)
 kernel-lint: deps
 	$(Q)tests/kernel-lint
 
@@ -218,12 +222,14 @@ help:
 	@echo '                  tests of its faults (TESTS=), of each step of it, and of its form; JOBS=1: one guest at a time'
 	@echo '  make bench-kernel'
 	@echo '                  net/smc without and with the series, measured in guests; ROWS=a,b and PAIRS=9 as wanted'
+	@echo '  make kernel-debug'
+	@echo '                  the series on a kernel with KASAN, lockdep, UBSAN and kmemleak: tests and a stress (an hour; STRESS_SECONDS=600)'
 	@echo '  make generate   man pages, completion and interface file from the tables'
 	@echo '  make install    DESTDIR=, PREFIX=/usr'
 	@echo '  make clean      removes build/; downloaded kernels stay in the cache (~/.cache/smcd)'
 
 .PHONY: all stage programs fakes tools loads units fuzzers gen generate deps check check-built check-vm check-unit fuzz lint bench bench-kernel demo \
-	kernel kernel-check kernel-prefixes kernel-lint install clean help
+	kernel kernel-check kernel-debug kernel-prefixes kernel-lint install clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -27,7 +27,7 @@ need() {
 
 # wait_for CONDITION SECONDS [WHAT]: evaluate a shell condition until it holds.
 wait_for() {
-	local end=$((SECONDS + $2))
+	local end=$((SECONDS + $2 * ${SLOWNESS:-1}))
 	until eval "$1" > /dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || fail "not within $2 s: ${3:-$1}"
 		sleep .1
@@ -121,11 +121,11 @@ start_smcd() {
 # The sockets' records are left in $RESULTS/sockets.json.
 traffic_over() {
 	local sizes=1000x10,16384x5,200000 bytes=291920 conns=2 server client go=$RESULTS/go.$3
-	start "server.$3.log" smctraffic server "$2" --echo --count $conns --port "$3" --deadline 60
+	start "server.$3.log" smctraffic server "$2" --echo --count $conns --port "$3" --deadline $((60 * ${SLOWNESS:-1}))
 	server=$PID
 	wait_for "grep -q listening '$RESULTS/server.$3.log'" 10 "the server listens"
 	start "client.$3.log" smctraffic client "$2" --echo --count $conns --port "$3" --sizes $sizes --hold-file "$go" \
-		--deadline 60
+		--deadline $((60 * ${SLOWNESS:-1}))
 	client=$PID
 	wait_for "grep -q holding '$RESULTS/client.$3.log' || ! kill -0 $client" 60 "the client has sent all"
 	if ! smcdiag.py --port "$3" --expect "$1" --count $conns > "$RESULTS/sockets.json"; then
