@@ -115,6 +115,27 @@ const struct knob knobs[] = {
 		.since = "6.19",
 		.doc = "name of the BPF handshake controller that decides which connections try SMC; empty: none",
 	},
+	{
+		.name = "hs_workers",
+		.spec = { TYPE_COUNT, 1, 512, NULL },
+		.def = { VALUE_UINT, { .u = 256 } },
+		.scope = SCOPE_HOST,
+		.effect = EFFECT_AT_ONCE,
+		.sysctl = "hs_workers",
+		.since = "6.12 with the series of kernel-patch",
+		.doc = "SMC handshakes that are worked on at a time on each CPU, for servers and for clients; others "
+		       "wait",
+	},
+	{
+		.name = "lo_max_dmbs",
+		.spec = { TYPE_COUNT, 2, 65536, NULL },
+		.def = { VALUE_UINT, { .u = 5000 } },
+		.scope = SCOPE_HOST,
+		.effect = EFFECT_AT_ONCE,
+		.sysctl = "lo_max_dmbs",
+		.since = "6.12 with the series of kernel-patch",
+		.doc = "buffers of the SMC-D loopback device; a connection needs two, and falls back if there is none",
+	},
 };
 
 const size_t n_knobs = ARRAY_SIZE(knobs);

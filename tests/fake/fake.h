@@ -8,7 +8,7 @@
  * shared with every other such program, and before each operation reads lines that were appended to the file since:
  * appending is how a test changes a running kernel. A file that became shorter is a reboot.
  *
- *   era NAME                 none, unloaded, 6.1, 6.12, 7.2: boots anew, all else is forgotten
+ *   era NAME                 none, unloaded, 6.1, 6.12, 6.12-smcd, 7.2: boots anew, all else is forgotten
  *   module load|unload       family ids change with each load; unloading forgets what the module held
  *   privileged on|off        off: netlink writes are EPERM, sysctl writes EACCES
  *   s390 on|off              SEID can be set, removing the last UEID turns it on; also ISM v2

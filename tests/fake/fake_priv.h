@@ -33,6 +33,7 @@ struct fake_era {
 	const char *name;
 	enum rank rank;
 	bool loaded;
+	bool series; /* the module of kernel-patch */
 };
 
 enum sysctl_type { SYSCTL_UINT, SYSCTL_UINT_MINMAX, SYSCTL_INT_MINMAX, SYSCTL_JIFFIES, SYSCTL_HS_CTRL };
@@ -42,6 +43,8 @@ struct fake_sysctl {
 	enum rank since;
 	enum sysctl_type type;
 	int64_t min, max, def;
+	bool series; /* kernel-patch adds it */
+	bool host;   /* in the initial namespace only */
 };
 
 extern const struct fake_era fake_era_table[];

@@ -20,10 +20,11 @@ const struct fake_era fake_era_table[] = {
 	{ .name = "unloaded", .rank = RANK_6_12 },
 	{ .name = "6.1", .rank = RANK_6_1, .loaded = true },
 	{ .name = "6.12", .rank = RANK_6_12, .loaded = true },
+	{ .name = "6.12-smcd", .rank = RANK_6_12, .loaded = true, .series = true },
 	{ .name = "7.2", .rank = RANK_7_2, .loaded = true },
 };
 
-const char *const fake_eras[] = { "none", "unloaded", "6.1", "6.12", "7.2", NULL };
+const char *const fake_eras[] = { "none", "unloaded", "6.1", "6.12", "6.12-smcd", "7.2", NULL };
 _Static_assert(ARRAY_SIZE(fake_eras) == ARRAY_SIZE(fake_era_table) + 1, "each era has a name");
 
 /* net/smc/smc_sysctl.c; the bounds are the kernel's, not the knob table's: that they agree is what the tests show. */
@@ -39,6 +40,8 @@ const struct fake_sysctl fake_sysctls[] = {
 	{ "smcr_max_send_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 16 },
 	{ "smcr_max_recv_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 48 },
 	{ "hs_ctrl", RANK_7_2, SYSCTL_HS_CTRL, 0, 0, 0 },
+	{ "hs_workers", RANK_6_12, SYSCTL_INT_MINMAX, 1, 512, 256, .series = true, .host = true },
+	{ "lo_max_dmbs", RANK_6_12, SYSCTL_UINT_MINMAX, 2, 65536, 5000, .series = true, .host = true },
 };
 const size_t n_fake_sysctls = ARRAY_SIZE(fake_sysctls);
 _Static_assert(ARRAY_SIZE(fake_sysctls) <= FAKE_SYSCTLS_MAX, "room for each sysctl");
@@ -352,16 +355,19 @@ int fake_sysctl_index(const char *name)
 	return -ENOENT;
 }
 
-static int sysctl_here(const struct fake *f, const char *name)
+static int sysctl_here(const struct fake *f, const struct fake_netns *ns, const char *name)
 {
 	int i = fake_sysctl_index(name);
 
-	return i < 0 || !fake_has(f, fake_sysctls[i].since) ? -ENOENT : i;
+	if (i < 0 || !fake_has(f, fake_sysctls[i].since) ||
+	    (fake_sysctls[i].series && !fake_era_table[f->s->era].series) || (fake_sysctls[i].host && ns->name[0]))
+		return -ENOENT;
+	return i;
 }
 
 int fake_sysctl_show(struct fake *f, const struct fake_netns *ns, const char *name, char *buf, size_t size)
 {
-	int i = sysctl_here(f, name);
+	int i = sysctl_here(f, ns, name);
 
 	if (i < 0)
 		return i;
@@ -412,7 +418,7 @@ found:
 
 int fake_sysctl_store(struct fake *f, struct fake_netns *ns, const char *name, const char *text)
 {
-	int i = sysctl_here(f, name), r;
+	int i = sysctl_here(f, ns, name), r;
 	const struct fake_sysctl *t;
 	uint64_t u;
 	bool neg;
