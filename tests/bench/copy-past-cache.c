@@ -5,11 +5,12 @@
  *
  *     copy-past-cache [ROUNDS]
  *
- * A line for each size: the size of a send, nanoseconds of a copy with and without the cache, and nanoseconds in which a second
- * reader then goes through WORKING_SET bytes that were in its cache before the copy. Each figure is the median of
- * ROUNDS (default 201). The source is read from memory that the copies before have driven out of the smaller caches, as
- * an application's data would be, and the target is a ring, as the send buffer is. A comment at the end names the smallest size from which
- * the reader gains more than the copy loses. What an adapter does with the data is not measured.
+ * A line for each size: the size of a send, nanoseconds of a copy with and without the cache, and nanoseconds in which
+ * a second reader then goes through WORKING_SET bytes that were in its cache before the copy. Each figure is the median
+ * of ROUNDS (default 201). The source is read from memory that the copies before have driven out of the smaller caches,
+ * as an application's data would be, and the target is a ring, as the send buffer is. A comment at the end names the
+ * smallest size from which the reader gains more than the copy loses. What an adapter does with the data is not
+ * measured.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -39,25 +40,27 @@ static uint64_t now(void)
 static void copy_cached(void *to, const void *from, size_t n)
 {
 	for (size_t i = 0; i < n; i += LINE)
-		__asm__ volatile("movq (%1), %%r8\n\tmovq 8(%1), %%r9\n\tmovq 16(%1), %%r10\n\tmovq 24(%1), %%r11\n\t"
-				 "movq %%r8, (%0)\n\tmovq %%r9, 8(%0)\n\tmovq %%r10, 16(%0)\n\tmovq %%r11, 24(%0)\n\t"
-				 "movq 32(%1), %%r8\n\tmovq 40(%1), %%r9\n\tmovq 48(%1), %%r10\n\tmovq 56(%1), %%r11\n\t"
-				 "movq %%r8, 32(%0)\n\tmovq %%r9, 40(%0)\n\tmovq %%r10, 48(%0)\n\tmovq %%r11, 56(%0)"
-				 :
-				 : "r"((char *)to + i), "r"((const char *)from + i)
-				 : "r8", "r9", "r10", "r11", "memory");
+		__asm__ volatile(
+			"movq (%1), %%r8\n\tmovq 8(%1), %%r9\n\tmovq 16(%1), %%r10\n\tmovq 24(%1), %%r11\n\t"
+			"movq %%r8, (%0)\n\tmovq %%r9, 8(%0)\n\tmovq %%r10, 16(%0)\n\tmovq %%r11, 24(%0)\n\t"
+			"movq 32(%1), %%r8\n\tmovq 40(%1), %%r9\n\tmovq 48(%1), %%r10\n\tmovq 56(%1), %%r11\n\t"
+			"movq %%r8, 32(%0)\n\tmovq %%r9, 40(%0)\n\tmovq %%r10, 48(%0)\n\tmovq %%r11, 56(%0)"
+			:
+			: "r"((char *)to + i), "r"((const char *)from + i)
+			: "r8", "r9", "r10", "r11", "memory");
 }
 
 static void copy_past(void *to, const void *from, size_t n)
 {
 	for (size_t i = 0; i < n; i += LINE)
-		__asm__ volatile("movq (%1), %%r8\n\tmovq 8(%1), %%r9\n\tmovq 16(%1), %%r10\n\tmovq 24(%1), %%r11\n\t"
-				 "movnti %%r8, (%0)\n\tmovnti %%r9, 8(%0)\n\tmovnti %%r10, 16(%0)\n\tmovnti %%r11, 24(%0)\n\t"
-				 "movq 32(%1), %%r8\n\tmovq 40(%1), %%r9\n\tmovq 48(%1), %%r10\n\tmovq 56(%1), %%r11\n\t"
-				 "movnti %%r8, 32(%0)\n\tmovnti %%r9, 40(%0)\n\tmovnti %%r10, 48(%0)\n\tmovnti %%r11, 56(%0)"
-				 :
-				 : "r"((char *)to + i), "r"((const char *)from + i)
-				 : "r8", "r9", "r10", "r11", "memory");
+		__asm__ volatile(
+			"movq (%1), %%r8\n\tmovq 8(%1), %%r9\n\tmovq 16(%1), %%r10\n\tmovq 24(%1), %%r11\n\t"
+			"movnti %%r8, (%0)\n\tmovnti %%r9, 8(%0)\n\tmovnti %%r10, 16(%0)\n\tmovnti %%r11, 24(%0)\n\t"
+			"movq 32(%1), %%r8\n\tmovq 40(%1), %%r9\n\tmovq 48(%1), %%r10\n\tmovq 56(%1), %%r11\n\t"
+			"movnti %%r8, 32(%0)\n\tmovnti %%r9, 40(%0)\n\tmovnti %%r10, 48(%0)\n\tmovnti %%r11, 56(%0)"
+			:
+			: "r"((char *)to + i), "r"((const char *)from + i)
+			: "r8", "r9", "r10", "r11", "memory");
 	__asm__ volatile("sfence" : : : "memory");
 }
 
@@ -107,7 +110,8 @@ static struct result measure(void (*copy)(void *, const void *, size_t), size_t 
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 201;
-	char *ring = aligned_alloc(4096, RING), *source = aligned_alloc(4096, RING), *set = aligned_alloc(4096, WORKING_SET);
+	char *ring = aligned_alloc(4096, RING), *source = aligned_alloc(4096, RING),
+	     *set = aligned_alloc(4096, WORKING_SET);
 	size_t crossover = 0;
 
 	if (rounds < 1 || rounds > MAX_ROUNDS || !ring || !source || !set) {
@@ -122,8 +126,8 @@ int main(int argc, char **argv)
 		struct result c = measure(copy_cached, sizes[i], rounds, ring, source, set);
 		struct result p = measure(copy_past, sizes[i], rounds, ring, source, set);
 
-		printf("%zu\t%llu\t%llu\t%llu\t%llu\n", sizes[i], (unsigned long long)c.copy, (unsigned long long)p.copy,
-		       (unsigned long long)c.read, (unsigned long long)p.read);
+		printf("%zu\t%llu\t%llu\t%llu\t%llu\n", sizes[i], (unsigned long long)c.copy,
+		       (unsigned long long)p.copy, (unsigned long long)c.read, (unsigned long long)p.read);
 		if (p.copy + p.read >= c.copy + c.read)
 			crossover = 0;
 		else if (!crossover)
