@@ -136,6 +136,26 @@ const struct knob knobs[] = {
 		.since = "6.12 with the series of kernel-patch",
 		.doc = "buffers of the SMC-D loopback device; a connection needs two, and falls back if there is none",
 	},
+	{
+		.name = "cork_ceiling_ms",
+		.spec = { TYPE_COUNT, 0, 60000, NULL },
+		.def = { VALUE_UINT, { .u = 0 } },
+		.effect = EFFECT_AT_ONCE,
+		.sysctl = "cork_ceiling_ms",
+		.since = "6.12 with the series of kernel-patch",
+		.doc = "milliseconds after which corked data (TCP_CORK, MSG_MORE) is sent anyway; 0: only the "
+		       "application decides",
+	},
+	{
+		.name = "tx_nocache_min",
+		.spec = { TYPE_SIZE, 0, UINT_MAX, NULL },
+		.def = { VALUE_UINT, { .u = 0 } },
+		.effect = EFFECT_AT_ONCE,
+		.sysctl = "tx_nocache_min",
+		.since = "6.12 with the series of kernel-patch",
+		.doc = "SMC-R over real adapters: sends of at least this many bytes are copied past the cache of the "
+		       "CPU; 0: none is",
+	},
 };
 
 const size_t n_knobs = ARRAY_SIZE(knobs);

@@ -29,19 +29,21 @@ _Static_assert(ARRAY_SIZE(fake_eras) == ARRAY_SIZE(fake_era_table) + 1, "each er
 
 /* net/smc/smc_sysctl.c; the bounds are the kernel's, not the knob table's: that they agree is what the tests show. */
 const struct fake_sysctl fake_sysctls[] = {
-	{ "autocorking_size", RANK_6_1, SYSCTL_UINT, 0, UINT_MAX, 65536 },
-	{ "smcr_buf_type", RANK_6_1, SYSCTL_UINT_MINMAX, 0, 2, 0 },
-	{ "smcr_testlink_time", RANK_6_1, SYSCTL_JIFFIES, 0, INT_MAX / FAKE_HZ, 30 },
-	{ "wmem", RANK_6_1, SYSCTL_INT_MINMAX, 16384, INT_MAX / 2, 65536 },
-	{ "rmem", RANK_6_1, SYSCTL_INT_MINMAX, 16384, INT_MAX / 2, 65536 },
-	{ "smcr_max_links_per_lgr", RANK_6_12, SYSCTL_INT_MINMAX, 1, 2, 2 },
-	{ "smcr_max_conns_per_lgr", RANK_6_12, SYSCTL_INT_MINMAX, 16, 255, 255 },
-	{ "limit_smc_hs", RANK_6_12, SYSCTL_INT_MINMAX, 0, 1, 0 },
-	{ "smcr_max_send_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 16 },
-	{ "smcr_max_recv_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 48 },
-	{ "hs_ctrl", RANK_7_2, SYSCTL_HS_CTRL, 0, 0, 0 },
+	{ "autocorking_size", RANK_6_1, SYSCTL_UINT, 0, UINT_MAX, 65536, .series = false },
+	{ "smcr_buf_type", RANK_6_1, SYSCTL_UINT_MINMAX, 0, 2, 0, .series = false },
+	{ "smcr_testlink_time", RANK_6_1, SYSCTL_JIFFIES, 0, INT_MAX / FAKE_HZ, 30, .series = false },
+	{ "wmem", RANK_6_1, SYSCTL_INT_MINMAX, 16384, INT_MAX / 2, 65536, .series = false },
+	{ "rmem", RANK_6_1, SYSCTL_INT_MINMAX, 16384, INT_MAX / 2, 65536, .series = false },
+	{ "smcr_max_links_per_lgr", RANK_6_12, SYSCTL_INT_MINMAX, 1, 2, 2, .series = false },
+	{ "smcr_max_conns_per_lgr", RANK_6_12, SYSCTL_INT_MINMAX, 16, 255, 255, .series = false },
+	{ "limit_smc_hs", RANK_6_12, SYSCTL_INT_MINMAX, 0, 1, 0, .series = false },
+	{ "smcr_max_send_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 16, .series = false },
+	{ "smcr_max_recv_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 48, .series = false },
+	{ "hs_ctrl", RANK_7_2, SYSCTL_HS_CTRL, 0, 0, 0, .series = false },
 	{ "hs_workers", RANK_6_12, SYSCTL_INT_MINMAX, 1, 512, 256, .series = true, .host = true },
 	{ "lo_max_dmbs", RANK_6_12, SYSCTL_UINT_MINMAX, 2, 65536, 5000, .series = true, .host = true },
+	{ "cork_ceiling_ms", RANK_6_12, SYSCTL_UINT_MINMAX, 0, 60000, 0, .series = true },
+	{ "tx_nocache_min", RANK_6_12, SYSCTL_UINT, 0, UINT_MAX, 0, .series = true },
 };
 const size_t n_fake_sysctls = ARRAY_SIZE(fake_sysctls);
 _Static_assert(ARRAY_SIZE(fake_sysctls) <= FAKE_SYSCTLS_MAX, "room for each sysctl");
