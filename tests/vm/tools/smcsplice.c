@@ -8,14 +8,14 @@
  * The two ends are inherited (see pair() of smcpair.py, which knows that they are SMC). A child sends --bytes with a
  * known byte at each place, the parent receives.
  *
- * check	by recv() and by splice() into several pipes of 1 to 256 pages, in an order, with lengths and flags that
- *the seed decides; pipes are read, in whole or in part, and emptied into each other. --close: the receiver closes when
- *it has received all, before what is in the pipes is read. drain	splice() into one pipe of --pages and on to
- * /dev/null, as fast as it goes, of messages of --message bytes.
+ * check reads by recv() and by splice() into several pipes of 1 to 256 pages. The seed decides order, lengths and flags.
+ * Pipes are read, in whole or in part, and emptied into each other. With --close the receiver closes when it has
+ * received all, before what is in the pipes is read.
  *
- * Prints one JSON object: bytes, calls and errors by kind, and for drain microseconds of wall clock and of the
- *processor time of the receiver. Exit status: 0 every byte was right, 1 not, or the deadline (--deadline, 60 s) has
- *passed.
+ * drain calls splice() into one pipe of --pages and on to /dev/null, with messages of --message bytes.
+ *
+ * Prints one JSON object: bytes, calls by kind, and for drain microseconds of wall clock and of the receiver's processor
+ * time. Exit status: 0 every byte was right, 1 not, or the deadline (--deadline, 60 s) has passed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
