@@ -39,7 +39,7 @@ const struct metric metrics[N_METRICS] = {
 		       "Handshakes that failed with an error (no fallback either); not split by technology." },
 	[M_FALLBACKS] = { "smc_fallbacks_total", METRIC_COUNTER, "", "Connections that fell back to TCP." },
 	[M_FALLBACK_REASONS] = { "smc_fallback_reasons_total", METRIC_COUNTER, "",
-				 "Connections that fell back to TCP by reason. The kernel counts in 16 bits: wraps at 65536." },
+				 "Connections that fell back to TCP by reason. An unpatched kernel counts in 16 bits: wraps at 65536." },
 	[M_LGRS] = { "smc_link_groups", METRIC_GAUGE, "", "Link groups, of all namespaces." },
 	[M_LINKS] = { "smc_links", METRIC_GAUGE, "", "SMC-R links by state, of all namespaces." },
 	[M_CONNS] = { "smc_connections", METRIC_GAUGE, "", "Connections in link groups, of all namespaces." },

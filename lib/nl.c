@@ -131,7 +131,7 @@ static int field_value(const struct field *f, enum wire w, struct knl_span recor
 {
 	const struct attr_path *path = &f->path[w];
 	unsigned int inwards[ARRAY_SIZE(path->a)];
-	struct knl_attr a;
+	struct knl_attr a, wider;
 	size_t n = 0;
 	int r;
 
@@ -142,6 +142,14 @@ static int field_value(const struct field *f, enum wire w, struct knl_span recor
 	if (n == 0)
 		return 0;
 	r = knl_attr_walk(record, inwards, n, &a);
+	if (r > 0 && f->wider[w]) {
+		inwards[n - 1] = f->wider[w] - 1u;
+		r = knl_attr_walk(record, inwards, n, &wider);
+		if (r > 0)
+			a = wider;
+		else if (r == 0)
+			r = 1;
+	}
 	if (r <= 0)
 		return r;
 	return knl_attr_value(&a, &f->spec, l, ret);

@@ -43,6 +43,8 @@ struct field {
 	const char *title; /* column head; NULL: only in JSON and with --wide */
 	struct value_spec spec;
 	const struct attr_path path[N_WIRES];
+	/* An attribute beside the one of the path that holds more bits, stored plus one; only some kernels send it. */
+	const uint8_t wider[N_WIRES];
 	const char *doc;
 };
 

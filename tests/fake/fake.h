@@ -15,6 +15,7 @@
  *   ism_v2 on|off            there is a system EID to show
  *   host NAME                host name as the module knows it
  *   pads on|off              64-bit attributes are aligned by PAD attributes, as on some architectures
+ *   wide on|off              VLAN IDs have 16 bits and fallbacks are counted in 64, as our series for 6.12 has it
  *   capped on|off            errors do not repeat the request's payload
  *   datagram BYTES           how much of a dump goes into one datagram (2560; the statistics need 2300)
  *   trace on|off             write each operation to SMCD_FAKE.log

@@ -269,6 +269,8 @@ static enum emitted put_lgr_r(struct call *c, struct fbuf *b, const struct fake_
 	fb_u8(b, SMC_NLA_LGR_R_TYPE, (uint8_t)l->type);
 	fb_u8(b, SMC_NLA_LGR_R_BUF_TYPE, (uint8_t)l->buf_type);
 	fb_u8(b, SMC_NLA_LGR_R_VLAN_ID, (uint8_t)l->vlan);
+	if (c->f->s->wide)
+		fb_u16(b, SMC_NLA_LGR_R_VLAN_ID16, (uint16_t)l->vlan);
 	fb_u64(b, SMC_NLA_LGR_R_NET_COOKIE, l->cookie, SMC_NLA_LGR_R_PAD);
 	fb_str(b, SMC_NLA_LGR_R_PNETID, l->pnetid);
 	if (fake_has(c->f, RANK_6_12)) {
@@ -356,6 +358,8 @@ static enum emitted emit_lgr_d(struct call *c, struct fbuf *b, size_t i)
 	if (ext)
 		fb_u64(b, SMC_NLA_LGR_D_PEER_EXT_GID, l->peer_ext_gid, SMC_NLA_LGR_D_PAD);
 	fb_u8(b, SMC_NLA_LGR_D_VLAN_ID, (uint8_t)l->vlan);
+	if (c->f->s->wide)
+		fb_u16(b, SMC_NLA_LGR_D_VLAN_ID16, (uint16_t)l->vlan);
 	fb_u32(b, SMC_NLA_LGR_D_CONNS_NUM, (uint32_t)l->conns);
 	fb_u32(b, SMC_NLA_LGR_D_CHID, (uint32_t)l->chid);
 	if (ext) {
@@ -523,7 +527,12 @@ static enum emitted emit_fback(struct call *c, struct fbuf *b, size_t i)
 		fb_u64(b, SMC_NLA_FBACK_STATS_CLNT_CNT, c->ns->fback_total[1], SMC_NLA_FBACK_STATS_PAD);
 	}
 	fb_u32(b, SMC_NLA_FBACK_STATS_RSN_CODE, x->code);
-	fb_u16(b, SMC_NLA_FBACK_STATS_RSN_CNT, x->count);
+	if (c->f->s->wide) {
+		fb_u16(b, SMC_NLA_FBACK_STATS_RSN_CNT, (uint16_t)(x->count < UINT16_MAX ? x->count : UINT16_MAX));
+		fb_u64(b, SMC_NLA_FBACK_STATS_RSN_CNT64, x->count, SMC_NLA_FBACK_STATS_PAD);
+	} else {
+		fb_u16(b, SMC_NLA_FBACK_STATS_RSN_CNT, (uint16_t)x->count);
+	}
 	fb_nest_end(b, nest);
 	if (fb_finish(b, start) == EMIT_FULL)
 		return EMIT_FULL;

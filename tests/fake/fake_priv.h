@@ -96,7 +96,7 @@ struct fake_iface {
 
 struct fake_fback {
 	uint32_t code;
-	uint16_t count;
+	uint64_t count;
 };
 
 struct fake_netns {
@@ -147,7 +147,7 @@ struct fake_kstate {
 	size_t script_pos;
 	unsigned int script_line;
 	unsigned int era;
-	bool loaded, privileged, s390, ism_v2, pads, capped, trace, seid_enabled;
+	bool loaded, privileged, s390, ism_v2, pads, wide, capped, trace, seid_enabled;
 	unsigned int goodsize, netns; /* netns: which the script's lines concern */
 	uint16_t next_family, smc_family, pnet_family;
 	char host[33];

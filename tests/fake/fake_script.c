@@ -183,6 +183,11 @@ static void do_pads(struct fake *f, char **w)
 	f->s->pads = on_off(w[0]);
 }
 
+static void do_wide(struct fake *f, char **w)
+{
+	f->s->wide = on_off(w[0]);
+}
+
 static void do_capped(struct fake *f, char **w)
 {
 	f->s->capped = on_off(w[0]);
@@ -451,7 +456,7 @@ static void do_fallback(struct fake *f, char **w)
 		if (b->code && b->code != code)
 			continue;
 		b->code = code;
-		b->count = (uint16_t)(b->count + n);
+		b->count += n;
 		return;
 	}
 }
@@ -587,6 +592,7 @@ static const struct {
 	{ "ism_v2", 1, do_ism_v2 },
 	{ "host", 1, do_host },
 	{ "pads", 1, do_pads },
+	{ "wide", 1, do_wide },
 	{ "capped", 1, do_capped },
 	{ "trace", 1, do_trace },
 	{ "datagram", 1, do_datagram },

@@ -737,6 +737,32 @@ static void test_small_lists(void **state)
 	assert_uint(&seid, 0, SEID_ENABLED, 1);
 }
 
+/* A kernel with our series sends some numbers a second time, in full. */
+static void test_wide(void **state)
+{
+	ENV(v, "6.12");
+	struct list l CLEANUP_LIST = { 0 };
+	struct fallback_totals totals;
+
+	(void)state;
+	make_linkgroups(v);
+	fake_do(v->f, "lgr d 0x202 conns=1 vlan=4094");
+	fake_do(v->f, "fallback client 0x03030000 70000");
+	fake_do(v->f, "wide on");
+	assert_ok(v, kernel_list(v->k, &nouns[NOUN_LINKGROUPS], &l, &v->e));
+	assert_int_equal(l.n, 4);
+	assert_uint(&l, 0, LGR_VLAN, 300);
+	assert_uint(&l, 1, LGR_VLAN, 0);
+	assert_uint(&l, 3, LGR_VLAN, 4094);
+	list_done(&l);
+	assert_ok(v, kernel_fallbacks(v->k, &l, &totals, &v->e));
+	assert_int_equal(l.n, 1);
+	assert_uint(&l, 0, FB_COUNT, 70000);
+	list_done(&l);
+	fake_do(v->f, "fault mangle wide 1 cmd=GET_FBACK_STATS");
+	assert_err(v, kernel_fallbacks(v->k, &l, &totals, &v->e), -EBADMSG);
+}
+
 static void test_fallbacks(void **state)
 {
 	ENV(v, "6.12");
@@ -1963,6 +1989,7 @@ int main(void)
 		cmocka_unit_test(test_ambiguous_join),
 		cmocka_unit_test(test_tcp_list_only_when_needed),
 		cmocka_unit_test(test_small_lists),
+		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_fallbacks),
 		cmocka_unit_test(test_fallback_slots_full),
 		cmocka_unit_test(test_sysinfo),

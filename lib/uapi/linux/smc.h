@@ -120,7 +120,7 @@ enum {
 	SMC_NLA_LGR_R_ROLE,		/* u8 */
 	SMC_NLA_LGR_R_TYPE,		/* u8 */
 	SMC_NLA_LGR_R_PNETID,		/* string */
-	SMC_NLA_LGR_R_VLAN_ID,		/* u8 */
+	SMC_NLA_LGR_R_VLAN_ID,		/* u8, see VLAN_ID16 */
 	SMC_NLA_LGR_R_CONNS_NUM,	/* u32 */
 	SMC_NLA_LGR_R_V2_COMMON,	/* nest */
 	SMC_NLA_LGR_R_V2,		/* nest */
@@ -129,6 +129,7 @@ enum {
 	SMC_NLA_LGR_R_BUF_TYPE,		/* u8 */
 	SMC_NLA_LGR_R_SNDBUF_ALLOC,	/* uint */
 	SMC_NLA_LGR_R_RMB_ALLOC,	/* uint */
+	SMC_NLA_LGR_R_VLAN_ID16,	/* u16 */
 	__SMC_NLA_LGR_R_MAX,
 	SMC_NLA_LGR_R_MAX = __SMC_NLA_LGR_R_MAX - 1
 };
@@ -156,7 +157,7 @@ enum {
 	SMC_NLA_LGR_D_ID,		/* u32 */
 	SMC_NLA_LGR_D_GID,		/* u64 */
 	SMC_NLA_LGR_D_PEER_GID,		/* u64 */
-	SMC_NLA_LGR_D_VLAN_ID,		/* u8 */
+	SMC_NLA_LGR_D_VLAN_ID,		/* u8, see VLAN_ID16 */
 	SMC_NLA_LGR_D_CONNS_NUM,	/* u32 */
 	SMC_NLA_LGR_D_PNETID,		/* string */
 	SMC_NLA_LGR_D_CHID,		/* u16 */
@@ -166,6 +167,7 @@ enum {
 	SMC_NLA_LGR_D_PEER_EXT_GID,	/* u64 */
 	SMC_NLA_LGR_D_SNDBUF_ALLOC,	/* uint */
 	SMC_NLA_LGR_D_DMB_ALLOC,	/* uint */
+	SMC_NLA_LGR_D_VLAN_ID16,	/* u16 */
 	__SMC_NLA_LGR_D_MAX,
 	SMC_NLA_LGR_D_MAX = __SMC_NLA_LGR_D_MAX - 1
 };
@@ -277,7 +279,8 @@ enum {
 	SMC_NLA_FBACK_STATS_SRV_CNT,	/* u64 */
 	SMC_NLA_FBACK_STATS_CLNT_CNT,	/* u64 */
 	SMC_NLA_FBACK_STATS_RSN_CODE,	/* u32 */
-	SMC_NLA_FBACK_STATS_RSN_CNT,	/* u16 */
+	SMC_NLA_FBACK_STATS_RSN_CNT,	/* u16, stops at the largest */
+	SMC_NLA_FBACK_STATS_RSN_CNT64,	/* u64 */
 	__SMC_NLA_FBACK_STATS_MAX,
 	SMC_NLA_FBACK_STATS_MAX = __SMC_NLA_FBACK_STATS_MAX - 1
 };
