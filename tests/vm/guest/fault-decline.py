@@ -6,18 +6,17 @@
 # fault: 1
 # unpatched: reads a DECLINE as data
 """A handshake of SMC-R that fails at CONFIRM LINK falls back to TCP, and neither application reads anything but what the
-other one sent. A soft-RoCE device on a dummy device with its own address lets the set-up of the link fail on both
-sides, and a delay on the way makes sure that messages sent at the same time cross."""
-import glob
+other one sent. A wrong MAC in ACCEPT and CONFIRM lets the set-up of the link fail on both sides, and a delay on the
+way makes sure that messages sent at the same time cross."""
 import os
 import socket
 import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
-from guest import PATIENCE, check, fail, run, same, wait_for  # noqa: E402
+from guest import PATIENCE, check, fail, run, same  # noqa: E402
 from smcdiag import dump  # noqa: E402
-from smcpair import IPPROTO_SMC, setup, shell  # noqa: E402
+from smcpair import ACCEPT, CLC_MAC, IPPROTO_SMC, on_message, rxe_on_dummy, shell  # noqa: E402
 
 ADDRESS, PORT = "10.9.0.1", 41000
 DELAY = "200ms"
@@ -27,17 +26,10 @@ EYECATCHER = bytes([0xE2, 0xD4, 0xC3])  # SMC in EBCDIC
 
 
 def prepare():
-    setup()
-    run("ueid.py", "pnet-add", "NOLOOPBACK", "-", "loopback-ism", "1")
-    shell("modprobe -a ib_uverbs rdma_rxe dummy sch_netem")
-    run("ip", "link", "add", "dummy0", "type", "dummy")
-    run("ip", "addr", "add", ADDRESS + "/24", "dev", "dummy0")
-    run("ip", "link", "set", "dummy0", "up")
-    run("rdma", "link", "add", "rxe_dummy", "type", "rxe", "netdev", "dummy0")
-    gids = "/sys/class/infiniband/rxe_dummy/ports/1/gids/*"
-    wait_for("a GID of the address", lambda: any("0a09:0001" in open(path).read() for path in glob.glob(gids)))
-    # The way to an own address is lo, which has no RDMA device of its own here.
-    run("ueid.py", "pnet-add", "DECLINE", "lo", "rxe_dummy", "1")
+    rxe_on_dummy(ADDRESS)
+    # Both sides are told a wrong MAC, so that neither's CONFIRM LINK arrives.
+    on_message((ACCEPT, 0xfe), f"pedit munge offset {CLC_MAC + 1} u8 invert")
+    shell("modprobe sch_netem")
     run("tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", DELAY)
 
 

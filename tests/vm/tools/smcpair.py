@@ -3,6 +3,7 @@
 
 import contextlib
 import fcntl
+import glob
 import json
 import os
 import socket
@@ -10,7 +11,7 @@ import struct
 import subprocess
 import termios
 
-from guest import PATIENCE, ROOT, fail, wait_for
+from guest import PATIENCE, ROOT, fail, run, wait_for
 from smcdiag import dump
 
 IPPROTO_SMC = 256
@@ -29,6 +30,37 @@ def setup(rxe=False, **sysctls):
     for name, value in sysctls.items():
         with open(f"/proc/sys/net/smc/{name}", "w") as file:
             file.write(str(value))
+
+
+def rxe_on_dummy(address):
+    """SMC-R to an own address, of a soft-RoCE device with a MAC; no other device is in the choice."""
+    setup()
+    run("ueid.py", "pnet-add", "NOLOOPBACK", "-", "loopback-ism", "1")
+    shell("modprobe -a ib_uverbs rdma_rxe dummy")
+    run("ip", "link", "add", "dummy0", "type", "dummy")
+    run("ip", "addr", "add", address + "/24", "dev", "dummy0")
+    run("ip", "link", "set", "dummy0", "up")
+    run("rdma", "link", "add", "rxe_dummy", "type", "rxe", "netdev", "dummy0")
+    gids = "/sys/class/infiniband/rxe_dummy/ports/1/gids/*"
+    words = socket.inet_aton(address).hex()
+    wait_for("a GID of the address", lambda: any(f"{words[:4]}:{words[4:]}" in open(path).read()
+                                                 for path in glob.glob(gids)))
+    # The way to an own address is lo, which has no RDMA device of its own here.
+    run("ueid.py", "pnet-add", "OWNADDRESS", "lo", "rxe_dummy", "1")
+
+
+# CLC messages on their way over lo. Offsets are from the IP header, and count one option of TCP, the time stamp.
+CLC, CLC_TYPE, CLC_QPN, CLC_MAC = 52, 56, 90, 84
+ACCEPT, CONFIRM = 2, 3
+
+
+def on_message(types, action, match=""):
+    """Let an action of tc meet CLC messages of these types (a value and a mask of it), SMC-R and SMC-D."""
+    subprocess.run("modprobe -a sch_ingress cls_u32 act_gact act_pedit; tc qdisc show dev lo | grep -q clsact || "
+                   "tc qdisc add dev lo clsact", shell=True, check=True, timeout=PATIENCE)
+    run(*"tc filter add dev lo egress protocol ip u32 match ip protocol 6 0xff".split(),
+        *f"match u32 0xe2d4c300 0xffffff00 at {CLC} match u8 {types[0]} {types[1]:#x} at {CLC_TYPE}".split(),
+        *f"{match} action {action}".split())
 
 
 @contextlib.contextmanager
