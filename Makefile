@@ -28,7 +28,7 @@ PKGS_BUILD := gcc libc6-dev make pkg-config libnl-3-dev libnl-genl-3-dev libjson
 PKGS_VM := qemu-system-x86 busybox-static kmod xz-utils iproute2 ibverbs-providers python3 procps gcc-12 libelf1 \
 	dpkg-dev bc patch
 PKGS_TEST := libcmocka-dev clang libclang-rt-dev llvm clang-format cppcheck strace prometheus systemd groff-base \
-	bash-completion util-linux
+	bash-completion util-linux python3-yaml python3-jsonschema
 PKGS_KERNEL := sparse perl
 DEPS ?= $(PKGS_BUILD) $(PKGS_VM) $(PKGS_TEST)
 
@@ -126,7 +126,10 @@ stage: programs
 
 programs: $(PROGRAMS)
 fakes: $(FAKES)
-tools: $(TOOLS)
+# ynl: the kernel's tool for netlink specifications, for the guests.
+tools: $(TOOLS) $(B)/ynl
+$(B)/ynl: tests/vm/kernels
+	$(Q)ln -sfn "$$(tests/vm/kernels ynl 6.12)" $@
 units: $(UNITS)
 fuzzers: $(FUZZERS)
 gen: $(GEN)
