@@ -26,9 +26,9 @@ FUZZ_SECONDS ?= 30
 PKGS_BUILD := gcc libc6-dev make pkg-config libnl-3-dev libnl-genl-3-dev libjson-c-dev libreadline-dev libsystemd-dev \
 	libibverbs-dev
 PKGS_VM := qemu-system-x86 busybox-static kmod xz-utils iproute2 ibverbs-providers python3 procps gcc-12 libelf1 \
-	dpkg-dev bc patch dkms
+	dpkg-dev bc patch
 PKGS_TEST := libcmocka-dev clang libclang-rt-dev llvm clang-format cppcheck strace prometheus systemd groff-base \
-	bash-completion util-linux
+	bash-completion util-linux python3-yaml python3-jsonschema dkms
 PKGS_KERNEL := sparse perl
 PKGS_BENCH := nginx-light wrk
 PKGS_DEBUG := flex bison libelf-dev libssl-dev pahole binutils
@@ -135,8 +135,11 @@ stage: programs
 
 programs: $(PROGRAMS)
 fakes: $(FAKES)
-tools: $(TOOLS)
 loads: $(LOADS)
+# ynl: the kernel's tool for netlink specifications, for the guests.
+tools: $(TOOLS) $(B)/ynl
+$(B)/ynl: tests/vm/kernels
+	$(Q)ln -sfn "$$(tests/vm/kernels ynl 6.12)" $@
 units: $(UNITS)
 fuzzers: $(FUZZERS)
 gen: $(GEN)
