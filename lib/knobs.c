@@ -137,11 +137,11 @@ const struct knob knobs[] = {
 		.doc = "buffers of the SMC-D loopback device; a connection needs two, and falls back if there is none",
 	},
 	{
-		.name = "cork_ceiling_ms",
+		.name = "cork_ceiling",
 		.spec = { TYPE_COUNT, 0, 60000, NULL },
 		.def = { VALUE_UINT, { .u = 0 } },
 		.effect = EFFECT_AT_ONCE,
-		.sysctl = "cork_ceiling_ms",
+		.sysctl = "cork_ceiling",
 		.since = "6.12 with the series of kernel-patch",
 		.doc = "milliseconds after which corked data (TCP_CORK, MSG_MORE) is sent anyway; 0: only the "
 		       "application decides",

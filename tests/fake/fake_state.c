@@ -42,7 +42,7 @@ const struct fake_sysctl fake_sysctls[] = {
 	{ "hs_ctrl", RANK_7_2, SYSCTL_HS_CTRL, 0, 0, 0, .series = false },
 	{ "hs_workers", RANK_6_12, SYSCTL_INT_MINMAX, 1, 512, 256, .series = true, .host = true },
 	{ "lo_max_dmbs", RANK_6_12, SYSCTL_UINT_MINMAX, 2, 65536, 5000, .series = true, .host = true },
-	{ "cork_ceiling_ms", RANK_6_12, SYSCTL_UINT_MINMAX, 0, 60000, 0, .series = true },
+	{ "cork_ceiling", RANK_6_12, SYSCTL_UINT_MINMAX, 0, 60000, 0, .series = true },
 	{ "tx_nocache_min", RANK_6_12, SYSCTL_UINT, 0, UINT_MAX, 0, .series = true },
 };
 const size_t n_fake_sysctls = ARRAY_SIZE(fake_sysctls);

@@ -7,7 +7,7 @@
 # unpatched: SMC-D: corked data waits while the peer reads: expected 0, found 100
 """Corked data (TCP_CORK, MSG_MORE) waits for the application: no completion and no consumer update of the peer sends it;
 uncorking, TCP_NODELAY, a plain send, a full buffer, an urgent byte, shutdown, close and the end of the process do, and
-cork_ceiling_ms after that time. The data is right each time. Over SMC-D and SMC-R."""
+cork_ceiling after that time. The data is right each time. Over SMC-D and SMC-R."""
 import contextlib
 import os
 import socket
@@ -23,7 +23,7 @@ HEAD = 100
 QUIET = 0.3  # seconds in which nothing may arrive
 ROUNDS = 30
 MORE = socket.MSG_MORE
-CEILING = "/proc/sys/net/smc/cork_ceiling_ms"
+CEILING = "/proc/sys/net/smc/cork_ceiling"
 
 
 def cork(sock, on):

@@ -57,7 +57,7 @@ def interrupted(family, command, change):
     messages, marked = 0, False
     while True:
         data = sock.recv(FIRST)
-        while data:
+        while len(data) >= 16:
             length, kind, flags, sequence, _ = struct.unpack_from("=IHHII", data)
             data = data[(length + 3) & ~3:]
             if sequence != 77:
@@ -92,7 +92,8 @@ def check_namespaces(transport, groups, commands):
             check(f"{transport}: dump {command} of the initial namespace", count(command) >= groups, count(command))
             same(f"{transport}: dump {command} of another namespace", 0, in_namespace(lambda c=command: count(c)))
         if transport == "SMC-D":
-            same("a namespace sees the link groups of its own connections", groups, in_namespace(own))
+            # Two if the ends use one each; they may also share one.
+            check("a namespace sees the link groups of its own connections", 1 <= in_namespace(own) <= groups)
 
 
 def check_interruption():

@@ -67,7 +67,7 @@ def echoes(sock, data=b"ping"):
 def transports(socks):
     """The transport of each client socket, and its reason if it has fallen back."""
     ports = {sock.getsockname()[1] for sock in socks}
-    return [(r["transport"], r.get("fallback", {}).get("reason")) for r in dump() if r["sport"] in ports]
+    return [(r["transport"], r["fallback"]["reason"] if r["transport"] == "TCP" else None) for r in dump() if r["sport"] in ports]
 
 
 class Many:

@@ -26,7 +26,8 @@ def prepare(**sysctls):
 
 def links():
     """(device, state) of each link of each link group; both ends of a link are in this kernel."""
-    found = [attributes(answer[LINK_SMCR]) for answer in Generic("SMC_GEN_NETLINK").command(GET_LINK_SMCR, dump=True)]
+    answers = Generic("SMC_GEN_NETLINK").command(GET_LINK_SMCR, dump=True)  # with the link groups among them
+    found = [attributes(answer[LINK_SMCR]) for answer in answers if LINK_SMCR in answer]
     return sorted((link[IB_DEV].split(b"\0")[0].decode(), struct.unpack("=I", link[STATE])[0]) for link in found)
 
 
