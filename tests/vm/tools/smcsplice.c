@@ -5,17 +5,17 @@
  *	smcsplice check --sender FD --receiver FD [--bytes N] [--seed N] [--pipes N] [--close]
  *	smcsplice drain --sender FD --receiver FD [--bytes N] [--message N] [--pages N]
  *
- * The two ends are inherited (see pair() of smcpair.py, which knows that they are SMC). A child sends --bytes with a
- * known byte at each place, the parent receives.
+ * The two ends are inherited (see pair() of smcpair.py, which knows that they are SMC). A child sends --bytes with
+ * a known byte at each place, the parent receives.
  *
- * check reads by recv() and by splice() into several pipes of 1 to 256 pages. The seed decides order, lengths and flags.
- * Pipes are read, in whole or in part, and emptied into each other. With --close the receiver closes when it has
+ * check reads by recv() and by splice() into several pipes of 1 to 256 pages. The seed decides order, lengths and
+ * flags. Pipes are read, in whole or in part, and emptied into each other. With --close the receiver closes when it has
  * received all, before what is in the pipes is read.
  *
  * drain calls splice() into one pipe of --pages and on to /dev/null, with messages of --message bytes.
  *
- * Prints one JSON object: bytes, calls by kind, and for drain microseconds of wall clock and of the receiver's processor
- * time. Exit status: 0 every byte was right, 1 not, or the deadline (--deadline, 60 s) has passed.
+ * Prints one JSON object: bytes, calls by kind, and for drain microseconds of wall clock and of the receiver's
+ * processor time. Exit status: 0 every byte was right, 1 not, or the deadline (--deadline, 60 s) has passed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
