@@ -3,6 +3,7 @@
 # kernels: 6.12-smcd
 # timeout: 180
 # cpus: 2
+# end: reset
 # fault: 13
 # unpatched: the healthy connection works
 """A client that does not find the link group which it is told to join falls back, and nothing else happens: the

@@ -14,8 +14,10 @@
 
 static char *what = "warn";
 module_param(what, charp, 0);
-MODULE_PARM_DESC(what, "warn, oops, hang (10 s in state D), freeze (all CPUs, for good) or one of those for a kernel that looks: "
-		       "use-after-free, lock-order, atomic-sleep, shift, freed-timer, leak");
+MODULE_PARM_DESC(
+	what,
+	"warn, oops, hang (10 s in state D), freeze (all CPUs, for good) or one of those for a kernel that looks: "
+	"use-after-free, lock-order, atomic-sleep, shift, freed-timer, leak");
 
 static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
@@ -79,12 +81,9 @@ static const struct {
 	const char *what;
 	void (*call)(void);
 } looked_for[] = {
-	{ "use-after-free", use_after_free },
-	{ "lock-order", lock_order },
-	{ "atomic-sleep", atomic_sleep },
-	{ "shift", bad_shift },
-	{ "freed-timer", freed_timer },
-	{ "leak", leak },
+	{ "use-after-free", use_after_free }, { "lock-order", lock_order },
+	{ "atomic-sleep", atomic_sleep },     { "shift", bad_shift },
+	{ "freed-timer", freed_timer },       { "leak", leak },
 };
 
 static int stand_still(void *unused)
