@@ -6,7 +6,7 @@
 """tx_nocache_min, sends that are copied past the cache: off by default, for each namespace, and refused over loopback and
 over soft-RoCE, where the CPU reads the data again.
 
-Of a module built with tests/vm/patches/nocache-anywhere.patch, which takes that refusal out, it checks the bytes instead:
+Of a module built with tests/bench/patches/nocache-anywhere.patch, which takes that refusal out, it checks the bytes instead:
 user memory and pages of sendfile(), at odd offsets, across the ring's wrap, and a send that faults half way."""
 import ctypes
 import mmap
