@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12-smcd
 # timeout: 240
-# cpus: 2
+# cpus: 1
 # fault: 21
 # unpatched: SMC-D: RTNL taken for 30 connections: expected 0, found [1-9]
 """Looking for the devices of a connection takes neither RTNL nor the mutexes of the lists of devices and of the pnet

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12-smcd
 # timeout: 240
-# cpus: 2
+# cpus: 1
 """tx_nocache_min, sends that are copied past the cache: off by default, for each namespace, and refused over loopback and
 over soft-RoCE, where the CPU reads the data again.
 
