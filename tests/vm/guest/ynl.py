@@ -59,7 +59,7 @@ def check_namespace():
     for word, enabled in (("enable", 1), ("disable", 0)):
         do("smc_gen_netlink", f"{word}-hs-limitation")
         same(f"{word} the limitation of handshakes", [{"enabled": enabled}], dump("dump-hs-limitation"))
-    same("the system EID", [e["enabled"] for e in smcctl("seid", "show")["seid"]], [bool(e["enabled"]) for e in dump("dump-seid")])
+    same("the system EID", [e["enabled"] for e in smcctl("seid", "show")["seid"]], [bool(e["enabled"]) for e in dump("dump-seid") if e])
     info = dump("get-sys-info")[0]["sys-info"]
     same("the host's name in handshakes", run("hostname").strip(), info["local-host"].strip())
 
