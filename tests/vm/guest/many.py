@@ -83,23 +83,22 @@ def check_limit():
     process.wait(PATIENCE)
 
 
+def check_refused(knob, value):
+    try:
+        sysctl(f"smc/{knob}", value)
+    except OSError as error:
+        print(f"ok: {knob} {value} is refused ({error.strerror})", flush=True)
+    else:
+        check(f"{knob} {value} is refused", False)
+
+
 def check_bounds():
     for value in (1, 65537, -1, "x"):
-        try:
-            sysctl("smc/lo_max_dmbs", value)
-        except OSError as error:
-            print(f"ok: lo_max_dmbs {value} is refused ({error.strerror})", flush=True)
-        else:
-            check(f"lo_max_dmbs {value} is refused", False)
+        check_refused("lo_max_dmbs", value)
     for value in (2, 65536, 5000):
         same("lo_max_dmbs is what was set", str(value), sysctl("smc/lo_max_dmbs", value))
     for value in (0, 513):
-        try:
-            sysctl("smc/hs_workers", value)
-        except OSError as error:
-            print(f"ok: hs_workers {value} is refused ({error.strerror})", flush=True)
-        else:
-            check(f"hs_workers {value} is refused", False)
+        check_refused("hs_workers", value)
     same("hs_workers is still the default", "256", sysctl("smc/hs_workers"))
     run("unshare", "-n", "sh", "-c", "! test -e /proc/sys/net/smc/hs_workers -o -e /proc/sys/net/smc/lo_max_dmbs")
     print("ok: another namespace has neither", flush=True)

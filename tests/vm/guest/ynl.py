@@ -21,8 +21,8 @@ FAMILIES = {}
 
 
 def family(spec):
-    """Read once: the tool takes seconds in a guest to start and to read a specification. tests/e2e/specs.py holds
-    them against the schema."""
+    """Read once: the tool takes seconds in a guest to start and to read a specification. Without its check of
+    the schema, which takes longer still."""
     if spec not in FAMILIES:
         FAMILIES[spec] = YnlFamily(os.path.join(ROOT, f"kernel-patch/spec/{spec}.yaml"), "")
     return FAMILIES[spec]
