@@ -25,11 +25,12 @@ def median_interval(values, confidence=CONFIDENCE):
 def compare(pairs):
     """Of (base, other) pairs: median of the bases, median of the others, median of other / base, its interval.
 
-    A pair with a base of 0 has no ratio; then there is none at all, as leaving pairs out would bend it.
+    Two zeros are the same; a pair with a base of 0 alone has no ratio, and then there is none at all, as leaving pairs out
+    would bend it.
     """
     bases, others = [b for b, _ in pairs], [o for _, o in pairs]
     medians = (statistics.median(bases), statistics.median(others)) if pairs else (None, None)
-    if not pairs or any(b == 0 for b in bases):
+    if not pairs or any(b == 0 and o != 0 for b, o in pairs):
         return (*medians, None, None)
-    ratios = [o / b for b, o in pairs]
+    ratios = [o / b if b else 1 for b, o in pairs]
     return (*medians, statistics.median(ratios), median_interval(ratios))

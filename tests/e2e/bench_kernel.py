@@ -79,7 +79,8 @@ def test_compare():
     pairs = [(10, 20), (10, 10), (20, 60), (10, 15), (10, 18), (10, 40)]
     assert stats.compare(pairs) == (10, 19, 1.9, (1, 4))
     assert stats.compare([]) == (None, None, None, None)
-    assert stats.compare([(0, 0), (1, 2)]) == (0.5, 1, None, None), "a base of 0 leaves no ratio"
+    assert stats.compare([(0, 1), (1, 2)]) == (0.5, 1.5, None, None), "a base of 0 leaves no ratio"
+    assert stats.compare([(0, 0), (1, 2)]) == (0.5, 1, 1.5, None), "two zeros are the same"
 
 
 def test_locks():

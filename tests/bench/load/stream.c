@@ -5,11 +5,14 @@
  *	stream pingpong BYTES ROUNDS	time of a request and its echo
  *	stream bulk BYTES MIB		MiB written BYTES at a time and read
  *	stream splice BYTES MIB		the same, but moved from the socket through a pipe to /dev/null
+ *	stream gather BYTES MIB		the same, but only after BATCH bytes have gathered, and only the moving is timed: how
+ *					many messages a splice finds is no matter of who runs when then
  *
  * Prints `NAME NUMBER` lines. `reader` is the id of the task that reads, for the counts of a tracer.
  */
 #include "bench.h"
 #include <fcntl.h>
+#include <sys/ioctl.h>
 
 #define PORT 42100
 #define READ_SIZE (1U << 20)
@@ -17,10 +20,14 @@
 #define MIB (1U << 20)
 #define MAX_BYTES (16U << 20)
 #define MAX_ROUNDS 1000000U
+#define BATCH (32U << 10) /* less than a receive buffer of the default size holds */
+#define GATHER_PAUSE_US 200
 
-enum mode { PINGPONG, BULK, SPLICE };
+enum mode { PINGPONG, BULK, SPLICE, GATHER, N_MODES };
 
-static const char *const modes[] = { [PINGPONG] = "pingpong", [BULK] = "bulk", [SPLICE] = "splice" };
+static const char *const modes[] = {
+	[PINGPONG] = "pingpong", [BULK] = "bulk", [SPLICE] = "splice", [GATHER] = "gather"
+};
 
 static void check(ssize_t rc, const char *what)
 {
@@ -39,8 +46,11 @@ static void run_peer(int listening, enum mode mode, unsigned int bytes, uint64_t
 		while (read_all(fd, data, bytes) == (ssize_t)bytes)
 			check(write_all(fd, data, bytes), "echo");
 	} else {
-		for (uint64_t done = 0; done < total; done += bytes)
+		for (uint64_t done = 0; done < total; done += bytes) {
 			check(write_all(fd, data, bytes), "write");
+			if (mode == GATHER && (done + bytes) % BATCH == 0 && read_all(fd, data, 1) != 1)
+				die("the batch was not read");
+		}
 	}
 	close(fd);
 	exit(EXIT_SUCCESS);
@@ -67,7 +77,7 @@ static void pingpong(int fd, unsigned int bytes, unsigned int rounds)
 static uint64_t read_stream(int fd, uint64_t total, uint64_t *ret_calls)
 {
 	char *data = allocate(READ_SIZE);
-	uint64_t done = 0, calls = 0;
+	uint64_t done = 0;
 
 	while (done < total) {
 		ssize_t n = read(fd, data, READ_SIZE);
@@ -76,48 +86,96 @@ static uint64_t read_stream(int fd, uint64_t total, uint64_t *ret_calls)
 		if (!n)
 			break;
 		done += (uint64_t)n;
-		calls++;
+		++*ret_calls;
 	}
-	*ret_calls = calls;
 	return done;
 }
 
-static uint64_t splice_stream(int fd, uint64_t total, uint64_t *ret_calls)
-{
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), ends[2];
-	uint64_t done = 0, calls = 0;
+struct route {
+	int fd;
+	int ends[2];
+	int null;
+};
 
-	check(null < 0 || pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0, "open");
+static struct route open_route(int fd)
+{
+	struct route r = { .fd = fd, .null = open("/dev/null", O_WRONLY | O_CLOEXEC) };
+
+	check(r.null < 0 || pipe2(r.ends, O_CLOEXEC) < 0 ? -errno : 0, "open");
+	return r;
+}
+
+/* Moves up to @total bytes to /dev/null; how many came, and how many calls that took are added to @ret_calls. */
+static uint64_t splice_stream(const struct route *r, uint64_t total, uint64_t *ret_calls)
+{
+	uint64_t done = 0;
+
 	while (done < total) {
-		ssize_t n = splice(fd, NULL, ends[1], NULL, SPLICE_SIZE, SPLICE_F_MOVE);
+		ssize_t n = splice(r->fd, NULL, r->ends[1], NULL, SPLICE_SIZE, SPLICE_F_MOVE);
 
 		check(n < 0 ? -errno : n, "splice");
 		if (!n)
 			break;
 		done += (uint64_t)n;
-		calls++;
+		++*ret_calls;
 		while (n > 0) {
-			ssize_t out = splice(ends[0], NULL, null, NULL, (size_t)n, SPLICE_F_MOVE);
+			ssize_t out = splice(r->ends[0], NULL, r->null, NULL, (size_t)n, SPLICE_F_MOVE);
 
 			check(out < 0 ? -errno : out, "splice to /dev/null");
 			n -= out;
-			calls++;
+			++*ret_calls;
 		}
 	}
-	*ret_calls = calls;
 	return done;
 }
 
-static void stream(int fd, bool spliced, uint64_t total)
+static void wait_gathered(int fd)
 {
-	uint64_t start = now_ns(), calls;
-	uint64_t done = spliced ? splice_stream(fd, total, &calls) : read_stream(fd, total, &calls);
-	double mib = (double)total / MIB, seconds = (double)(now_ns() - start) / (double)NSEC;
+	int there = 0;
 
+	while (there < (int)BATCH) {
+		check(ioctl(fd, FIONREAD, &there) < 0 ? -errno : 0, "FIONREAD");
+		if (there < (int)BATCH)
+			usleep(GATHER_PAUSE_US);
+	}
+}
+
+/* Returns the nanoseconds that the moving took. */
+static uint64_t gather(int fd, uint64_t total, uint64_t *ret_done, uint64_t *ret_calls)
+{
+	struct route route = open_route(fd);
+	uint64_t ns = 0, done = 0;
+
+	while (done < total) {
+		uint64_t start;
+
+		wait_gathered(fd);
+		start = now_ns();
+		done += splice_stream(&route, BATCH, ret_calls);
+		ns += now_ns() - start;
+		check(write_all(fd, "", 1), "write");
+	}
+	*ret_done = done;
+	return ns;
+}
+
+static void stream(int fd, enum mode mode, uint64_t total)
+{
+	uint64_t start = now_ns(), calls = 0, done, ns;
+	double mib = (double)total / MIB;
+
+	if (mode == GATHER) {
+		ns = gather(fd, total, &done, &calls);
+	} else {
+		struct route route = open_route(fd);
+
+		done = mode == SPLICE ? splice_stream(&route, total, &calls) : read_stream(fd, total, &calls);
+		ns = now_ns() - start;
+	}
 	if (done != total)
 		die("%llu of %llu bytes came", (unsigned long long)done, (unsigned long long)total);
-	printf("us_per_mib %.2f\nmib_per_second %.2f\ncalls_per_mib %.3f\nmib %.3f\n", seconds * 1e6 / mib,
-	       mib / seconds, (double)calls / mib, mib);
+	printf("us_per_mib %.2f\nmib_per_second %.2f\ncalls_per_mib %.3f\nmib %.3f\n", (double)ns / 1000 / mib,
+	       mib * (double)NSEC / (double)ns, (double)calls / mib, mib);
 }
 
 int main(int argc, char **argv)
@@ -130,14 +188,16 @@ int main(int argc, char **argv)
 	pid_t peer;
 
 	if (argc != 4)
-		die("usage: stream pingpong|bulk|splice BYTES ROUNDS|MIB");
+		die("usage: stream pingpong|bulk|splice|gather BYTES ROUNDS|MIB");
 	for (mode = PINGPONG; strcmp(argv[1], modes[mode]); mode++)
-		if (mode == SPLICE)
+		if (mode == N_MODES - 1)
 			die("unknown mode %s", argv[1]);
 	bytes = number(argv[2]);
 	amount = number(argv[3]);
 	if (!bytes || bytes > MAX_BYTES || !amount || amount > MAX_ROUNDS)
 		die("out of range");
+	if (mode == GATHER && BATCH % bytes)
+		die("%u bytes do not divide a batch of %u", bytes, BATCH);
 	total = (uint64_t)amount * MIB / bytes * bytes;
 	listening = listener(false, 0, PORT, 16);
 	peer = start_child();
@@ -150,7 +210,7 @@ int main(int argc, char **argv)
 	if (mode == PINGPONG)
 		pingpong(fd, bytes, amount);
 	else
-		stream(fd, mode == SPLICE, total);
+		stream(fd, mode, total);
 	close(fd);
 	if (waitpid(peer, &status, 0) != peer || status)
 		die("the other side failed");
