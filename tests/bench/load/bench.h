@@ -98,6 +98,20 @@ static inline int listener(bool tcp, unsigned int size, unsigned int port, int b
 	return fd;
 }
 
+/* Both ends of a connection to @listening: the client's, and in @ret_server the other */
+static inline int pair(bool tcp, unsigned int size, unsigned int port, int listening, int *ret_server)
+{
+	struct sockaddr_in address = loopback(port);
+	int fd = smc_socket(tcp, size);
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		die("connect: %s", strerror(errno));
+	*ret_server = accept(listening, NULL, NULL);
+	if (*ret_server < 0)
+		die("accept: %s", strerror(errno));
+	return fd;
+}
+
 /* All of it, or what there is before the end; -errno */
 static inline ssize_t read_all(int fd, void *data, size_t size)
 {

@@ -12,19 +12,6 @@
 #define SIZE 16384
 #define SETTLE_US 20000 /* for the work that frees a connection */
 
-static int pair(int listening, int *ret_server)
-{
-	struct sockaddr_in address = loopback(PORT);
-	int fd = smc_socket(false, SIZE);
-
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-		die("connect: %s", strerror(errno));
-	*ret_server = accept(listening, NULL, NULL);
-	if (*ret_server < 0)
-		die("accept: %s", strerror(errno));
-	return fd;
-}
-
 int main(int argc, char **argv)
 {
 	unsigned int in_use, rounds;
@@ -39,7 +26,7 @@ int main(int argc, char **argv)
 	clients = allocate((in_use + 1) * sizeof(*clients));
 	servers = allocate((in_use + 1) * sizeof(*servers));
 	for (unsigned int i = 0; i <= in_use; i++)
-		clients[i] = pair(listening, &servers[i]);
+		clients[i] = pair(false, SIZE, PORT, listening, &servers[i]);
 	puts("ready");
 	fflush(stdout);
 	if (read(STDIN_FILENO, &byte, 1) != 1)
@@ -50,7 +37,7 @@ int main(int argc, char **argv)
 		close(clients[oldest]);
 		close(servers[oldest]);
 		usleep(SETTLE_US);
-		clients[oldest] = pair(listening, &servers[oldest]);
+		clients[oldest] = pair(false, SIZE, PORT, listening, &servers[oldest]);
 	}
 	return EXIT_SUCCESS;
 }
