@@ -248,8 +248,17 @@ wrong:
 	return -1;
 }
 
+static void set_number(int fd, int level, int name, int value)
+{
+	if (setsockopt(fd, level, name, &value, sizeof(value)) < 0 && errno != EINVAL && errno != ENOTCONN &&
+	    errno != EPIPE)
+		fault("setsockopt %d/%d: %s", level, name, strerror(errno));
+}
+
+/* What waits for more is sent with the last byte: the peer may wait for that before it sends what we wait for. */
 static ssize_t give(struct job *job, uint32_t size)
 {
+	bool last = job->tx.done + size == job->tx.length;
 	size_t at = place(&job->tx);
 	off_t offset = (off_t)at;
 	ssize_t n;
@@ -257,9 +266,11 @@ static ssize_t give(struct job *job, uint32_t size)
 	if ((job->way & WAY_SENDFILE) && one_in(&job->random, 2))
 		n = sendfile(job->fd, data_fd, &offset, size);
 	else
-		n = send(job->fd, data + at, size, MSG_NOSIGNAL | (one_in(&job->random, 8) ? MSG_MORE : 0));
+		n = send(job->fd, data + at, size, MSG_NOSIGNAL | (!last && one_in(&job->random, 8) ? MSG_MORE : 0));
 	if (n > 0)
 		job->tx.done += (uint32_t)n;
+	if (n > 0 && job->tx.done == job->tx.length && (job->way & WAY_CORK))
+		set_number(job->fd, IPPROTO_TCP, TCP_CORK, 0);
 	return n;
 }
 
@@ -364,13 +375,6 @@ static bool pump_threads(struct job *job, uint8_t *buffer)
 	return job->rx.done == job->rx.length && job->tx.done == job->tx.length;
 }
 
-static void set_number(int fd, int level, int name, int value)
-{
-	if (setsockopt(fd, level, name, &value, sizeof(value)) < 0 && errno != EINVAL && errno != ENOTCONN &&
-	    errno != EPIPE)
-		fault("setsockopt %d/%d: %s", level, name, strerror(errno));
-}
-
 static void set_blocking(int fd, bool blocking)
 {
 	struct timeval patience = { .tv_sec = opt.patience };
@@ -402,8 +406,6 @@ static void transfer(struct job *job, uint8_t *buffer)
 		set_number(job->fd, IPPROTO_TCP, TCP_CORK, 1);
 	set_blocking(job->fd, job->way & WAY_THREADS);
 	complete = job->way & WAY_THREADS ? pump_threads(job, buffer) : pump(job, buffer);
-	if (job->way & WAY_CORK)
-		set_number(job->fd, IPPROTO_TCP, TCP_CORK, 0);
 	if (complete) {
 		count(COMPLETE, 1);
 		/* Half of the clients wait for the server's end, the others just go. */
