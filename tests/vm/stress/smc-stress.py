@@ -17,6 +17,7 @@ choices, STRESS_GENTLE=1 has connections only that must not fail.
 """
 
 import ctypes
+import glob
 import json
 import os
 import random
@@ -29,7 +30,7 @@ import traceback
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
 import smcdiag  # noqa: E402
 import ueid  # noqa: E402
-from guest import PATIENCE, RESULTS, check, fail, run, wait_for  # noqa: E402
+from guest import PATIENCE, RESULTS, check, fail, run  # noqa: E402
 from netlink import Generic  # noqa: E402
 from smcpair import shell  # noqa: E402
 
@@ -64,6 +65,20 @@ def add(name, value):
     totals[name] = totals.get(name, 0) + value
 
 
+def stacks(what):
+    """Where in the kernel every task that is inside SMC or its devices waits, into stacks.log; for what hangs."""
+    with open(f"{RESULTS}/stacks.log", "a", encoding="utf-8") as log:
+        print(f"[{time.monotonic() - BEGAN:6.0f}] {what}", file=log)
+        for path in glob.glob("/proc/[0-9]*/task/[0-9]*"):
+            try:
+                with open(f"{path}/comm", encoding="utf-8") as comm, open(f"{path}/stack", encoding="utf-8") as stack:
+                    text = stack.read()
+                    if any(word in text for word in ("smc", "ib_", "rxe", "rdma")):
+                        print(path, comm.read().strip(), text, sep="\n", file=log)
+            except OSError:
+                pass  # it ended
+
+
 def quietly(*command, seconds=PATIENCE):
     """Run what may fail, because another disturbance was faster; but it has to end."""
     try:
@@ -71,6 +86,7 @@ def quietly(*command, seconds=PATIENCE):
                               check=False).returncode == 0
     except subprocess.TimeoutExpired:
         trouble.append(f"no end within {seconds} s: {' '.join(command)}")
+        stacks(trouble[-1])
         return False
 
 
@@ -234,7 +250,7 @@ def set_up():
 
 def statistics(name):
     stats = json.loads(run(*inside(name, "smcctl", "stats", "show", "--json")))["stats"]
-    for tech in stats:
+    for tech in (row for row in stats if row["tech"]):  # and one row of what is counted for both
         for role in ("client", "server"):
             add(f"{tech['tech']} {role} connections", tech[f"{role}_handshakes_v1"] + tech[f"{role}_handshakes_v2"])
         add(f"{tech['tech']} bytes received", tech["rx_bytes"])
@@ -249,6 +265,7 @@ def finish(name, role, process, log):
     try:
         status = process.wait(timeout=4 * STUCK)
     except subprocess.TimeoutExpired:
+        stacks(f"{name} {role}")
         process.kill()
         status = f"no end within {4 * STUCK} s"
     with open(log, encoding="utf-8") as file:
@@ -281,7 +298,8 @@ def one_round(number, rng, seconds):
             with open(log, "w", encoding="utf-8") as file:
                 ends.append((name, role, subprocess.Popen(inside(name, *stress(role, seconds, rng)), stdout=file, stderr=file),
                              log))
-    threads = [threading.Thread(target=disturb, args=(what, name, random.Random(rng.random())), daemon=True)
+    threads = [threading.Thread(target=disturb, args=(what, name, random.Random(rng.random())), daemon=True,
+                                name=f"{what.__name__} in {name}")
                for what, names in DISTURBANCES.items() for name in names
                if not GENTLE and what.__name__ not in CALM and (name in NAMESPACES or what is modules)]
     for thread in threads:
@@ -293,7 +311,8 @@ def one_round(number, rng, seconds):
     for thread in threads:
         thread.join(4 * PATIENCE)
         if thread.is_alive():
-            trouble.append("a disturbance does not end")
+            trouble.append(f"a disturbance does not end: {thread.name}")
+            stacks(trouble[-1])
     quietly("ip", "link", "set", "lo", "up")
     for end in ends:
         finish(*end)
@@ -306,8 +325,14 @@ def one_round(number, rng, seconds):
     while sockets_left() and time.monotonic() < began + 2 * PATIENCE:
         time.sleep(1)
     if sockets_left():
+        stacks("sockets left")
         fail(f"sockets left after the round: {json.dumps(sockets_left())}")
-    wait_for("the modules go", lambda: quietly("modprobe", "-r", "smc_diag", "smc"))
+    while not quietly("modprobe", "-r", "smc_diag", "smc"):
+        if time.monotonic() > began + 2 * PATIENCE:
+            stacks("modules")
+            protocols = [line.split()[:3] for line in run("cat", "/proc/net/protocols").splitlines() if "SMC" in line]
+            fail(f"the modules do not go; protocols: {protocols}, modules: {run('lsmod').splitlines()}")
+        time.sleep(1)
     quietly("rdma", "link", "del", "rxe_lo")
     add("smc unloaded", 1)
 
