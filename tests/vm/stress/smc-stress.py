@@ -21,6 +21,7 @@ import glob
 import json
 import os
 import random
+import socket
 import subprocess
 import sys
 import threading
@@ -42,6 +43,7 @@ GENTLE = bool(os.environ.get("STRESS_GENTLE"))
 ROUND = min(SECONDS, 150)  # seconds between two unloadings
 STUCK = PATIENCE  # seconds without progress of a connection
 PROCS = 4
+AF_SMC = 43
 CLONE_NEWNET = 0x40000000
 UEID = "SMC-STRESS-UEID"
 # Dumps of the generic netlink family: system, link groups, links, devices, statistics, fallbacks, UEIDs, SEID, limitation.
@@ -180,9 +182,10 @@ def readers(rng, _name):
 
 def modules(rng, _name):
     time.sleep(rng.uniform(3, 15))
-    quietly("rmmod", "smc_diag")
-    if quietly("rmmod", "smc"):
-        trouble.append("smc could be unloaded while it was in use")
+    with socket.socket(AF_SMC, socket.SOCK_STREAM):
+        quietly("rmmod", "smc_diag")
+        if quietly("rmmod", "smc"):
+            trouble.append("smc could be unloaded while it was in use")
     quietly("modprobe", "smc_diag")
     add("smc_diag unloaded", 1)
 

@@ -767,6 +767,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	make_data();
+	signal(SIGPIPE, SIG_IGN); /* sendfile() has no MSG_NOSIGNAL */
 	for (unsigned int i = 0; i < opt.procs; i++)
 		pids[i] = start(i, opt.seed * 1000 + i);
 	supervise(pids, &opt.seed);
