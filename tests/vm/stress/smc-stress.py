@@ -4,10 +4,13 @@
 # timeout: 3600
 # cpus: 4
 # memory: 3G
-"""Stress of SMC-D over the loopback device and SMC-R over soft-RoCE, both at once, for STRESS_SECONDS (default 600).
+"""Stress of SMC-D over the loopback device and SMC-R over soft-RoCE in turn, for STRESS_SECONDS (default 600) in all.
 
-In the initial namespace connections are SMC-R, in the namespace blue SMC-D; in each a server and a client of smcstress,
-which kill their own processes. Beside them, all in parallel: the RDMA device is deleted and made again, links go down,
+Not both at once: only a PNET ID keeps connections over lo from the loopback device, and then it is nobody's, for SMC-Dv2
+does not heed the PNET IDs that users give to net devices.
+
+In the initial namespace connections are SMC-R, in the namespace blue SMC-D; a server and a client of smcstress kill their
+own processes. Beside them, all in parallel: the RDMA device is deleted and made again, links go down,
 UEIDs, PNET IDs, knobs and handshake limitation change, everything is dumped, smc_diag goes and comes, unloading smc is
 tried, and a third namespace is made, used and deleted with its connections. All stops for each round's end: then no
 socket may be left and the modules have to go. Prints counts as it goes and the sums in the end.
@@ -40,7 +43,6 @@ SEED = int(os.environ.get("STRESS_SEED", "0")) or int(time.time())
 ONLY = os.environ.get("STRESS_ONLY", "")
 CALM = os.environ.get("STRESS_CALM", "").split()
 GENTLE = bool(os.environ.get("STRESS_GENTLE"))
-ROUND = min(SECONDS, 150)  # seconds between two unloadings
 STUCK = PATIENCE  # seconds without progress of a connection
 PROCS = 4
 AF_SMC = 43
@@ -51,9 +53,9 @@ DUMPS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16]
 KNOBS = {"wmem": [16384, 65536, 262144], "rmem": [16384, 65536, 262144], "autocorking_size": [0, 65536],
          "smcr_buf_type": [0, 1, 2], "smcr_testlink_time": [0, 1, 30], "smcr_max_conns_per_lgr": [16, 255],
          "smcr_max_links_per_lgr": [1, 2]}
-NAMESPACES = {"init": "smcr", "blue": "smcd"}
-if ONLY:
-    NAMESPACES = {name: tech for name, tech in NAMESPACES.items() if tech == ONLY}
+ALL_NAMESPACES = {name: tech for name, tech in {"init": "smcr", "blue": "smcd"}.items() if ONLY in ("", tech)}
+NAMESPACES = {}  # of this round
+ROUND = min(SECONDS // len(ALL_NAMESPACES), 150)  # seconds between two unloadings
 stop = threading.Event()
 totals = {}
 trouble = []
@@ -196,7 +198,6 @@ def namespaces(rng, _name):
     quietly("ip", "netns", "add", "red")
     quietly(*inside("red", "ip", "link", "set", "lo", "up"))
     quietly(*inside("red", "ueid.py", "add", UEID))
-    quietly(*inside("red", "ueid.py", "pnet-add", "LOOPBACK", "lo", "loopback-ism", "1"))
     ends = [subprocess.Popen(inside("red", *stress(role, 5, rng)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              start_new_session=True) for role in ("server", "client")]
     time.sleep(rng.uniform(1, 6))
@@ -247,7 +248,6 @@ def set_up():
     if "blue" in NAMESPACES:
         quietly("ip", "netns", "add", "blue")
         run(*inside("blue", "ip", "link", "set", "lo", "up"))
-        quietly(*inside("blue", "ueid.py", "pnet-add", "NOLOOPBACK", "lo", "loopback-ism", "1"))
         quietly("ueid.py", "add", UEID)  # one table for all namespaces
 
 
@@ -341,22 +341,25 @@ def one_round(number, rng, seconds):
 
 
 def main():
-    say(f"{SECONDS} s, seed {SEED}, {' and '.join(NAMESPACES.values())}")
+    say(f"{SECONDS} s, seed {SEED}, {' and '.join(ALL_NAMESPACES.values())}")
     rng = random.Random(SEED)
     number, left = 0, SECONDS
     while left > 0:
+        name = list(ALL_NAMESPACES)[number % len(ALL_NAMESPACES)]
+        NAMESPACES.clear()
+        NAMESPACES[name] = ALL_NAMESPACES[name]
         number += 1
-        say(f"round {number}")
+        say(f"round {number}: {NAMESPACES[name]}")
         one_round(number, rng, min(ROUND, left))
         left -= ROUND
-    for name in NAMESPACES:
+    for name in ALL_NAMESPACES:
         if name != "init":
             quietly("ip", "netns", "del", name)
     for key in sorted(totals):
         print(f"{totals[key]:10} {key}")
     with open(f"{RESULTS}/totals.json", "w", encoding="utf-8") as file:
         json.dump(totals, file, indent=1)
-    for tech in NAMESPACES.values():
+    for tech in ALL_NAMESPACES.values():
         check(f"connections over {tech}", totals.get(f"{tech} client connections", 0) > SECONDS // 10)
         check(f"complete ones over {tech}", totals.get(f"{tech}: server complete", 0) > SECONDS // 10)
     check("no trouble", not trouble, f"{len(trouble)}, first: {trouble[0] if trouble else ''}")
