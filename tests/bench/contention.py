@@ -13,6 +13,8 @@ import re
 PRIMITIVE = re.compile(r"^(_*mutex_|_raw_|__raw_|(native_|__pv_)?queued_|_*down_|rwsem_|rt_|percpu_|__percpu)")
 ENTRY = re.compile(r"^\{ common_stacktrace:\n(.*?)\n?, lock_addr: *([0-9a-f]+), flags: *(\d+) *\} hitcount: *(\d+)$", re.M | re.S)
 FRAME = re.compile(r"^\s*([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(\w+)\])?\s*$", re.M)
+HITS = re.compile(r"^\s*Hits: (\d+)", re.M)
+DROPPED_FEW, DROPPED_SHARE = 8, 0.01
 DROPPED = re.compile(r"^\s*Dropped: (\d+)", re.M)
 # bh_lock_sock() is inlined: these take the spinlock of a socket, which is none of SMC's.
 SOCKET_SPINLOCK = {"smcd_cdc_rx_tsklet", "smc_cdc_msg_recv"}
@@ -53,11 +55,17 @@ def lock_of(stack, address, symbols):
 
 
 def parse(hist, symbols):
-    """Lock -> how often it was waited for. ValueError where the histogram was too small or is none."""
-    dropped = DROPPED.search(hist)
-    if not dropped or int(dropped[1]):
+    """Lock -> how often it was waited for. ValueError where the histogram was too small or is none.
+
+    The tracer drops an event when two CPUs meet the same lock for the first time: what is dropped counts as everything that it
+    could be.
+    """
+    dropped, hits = DROPPED.search(hist), HITS.search(hist)
+    if not dropped or not hits or int(dropped[1]) > max(DROPPED_FEW, int(hits[1]) * DROPPED_SHARE):
         raise ValueError("the histogram is not whole" if dropped else "no histogram")
     counts = collections.Counter()
+    if int(dropped[1]):
+        counts[Lock("dropped by the tracer", True, True, True)] = int(dropped[1])
     for stack, address, _, hits in ENTRY.findall(hist):
         counts[lock_of(stack, int(address, 16), symbols)] += int(hits)
     return counts

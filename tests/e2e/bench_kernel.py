@@ -96,12 +96,18 @@ def test_locks():
 
 def test_histogram_that_is_not_whole():
     """A histogram that was too small, or is none, is refused."""
-    for text in (HIST.replace("Dropped: 0", "Dropped: 2"), ""):
+    for text in (HIST.replace("Dropped: 0", "Dropped: 9"), ""):
         try:
             contention.parse(text, contention.Symbols(SYMBOLS))
         except ValueError:
             continue
         raise AssertionError("taken for whole")
+
+
+def test_dropped():
+    """The few events that the tracer drops count as contention of every kind."""
+    found = contention.parse(HIST.replace("Dropped: 0", "Dropped: 2"), contention.Symbols(SYMBOLS))
+    assert found[contention.Lock("dropped by the tracer", True, True, True)] == 2, found
 
 
 def sample(output, hist=HIST):
