@@ -26,7 +26,19 @@ def numbered(entries):
         yield entry["name"], number
 
 
+def definitions(spec):
+    """Those that the generated header names after the family."""
+    for definition in spec.get("definitions", []):
+        name = constant(f"{spec['name']}-", definition["name"])
+        if definition["type"] == "const":
+            yield f"{name} == {definition['value']}"
+        for number, entry in enumerate(definition.get("entries", [])):
+            yield f"{name}_{constant('', entry if isinstance(entry, str) else entry['name'])} == {number}"
+
+
 def asserts(spec):
+    if spec["protocol"] == "genetlink":
+        yield from definitions(spec)
     for group in spec["attribute-sets"]:
         last = 0
         for name, last in numbered(group["attributes"]):

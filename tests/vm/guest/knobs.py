@@ -19,7 +19,7 @@ EXPECTED = {
     "6.12": {"autocorking_size", "smcr_buf_type", "smcr_testlink_time", "wmem", "rmem", "smcr_max_links_per_lgr",
              "smcr_max_conns_per_lgr", "limit_smc_hs"},
 }
-EXPECTED["6.12-smcd"] = EXPECTED["6.12"] | {"hs_workers", "lo_max_dmbs", "cork_ceiling", "tx_nocache_min"}
+EXPECTED["6.12-smcd"] = EXPECTED["6.12"] | {"hs_workers", "lo_max_dmbs", "cork_ceiling", "tx_nocache_min", "cork_mode"}
 # smcr_testlink_time: proc_dointvec_jiffies takes negatives, and no more than INT_MAX / HZ, where Debian has HZ=250.
 KERNEL_MAX = {"smcr_testlink_time": (2**31 - 1) // 250}
 KERNEL_TAKES_NEGATIVES = {"smcr_testlink_time"}

@@ -101,12 +101,55 @@ def check_pnet():
     same("flushed", [], shown())
 
 
+def check_tune():
+    spec, sysctls = "smc_tune", os.listdir("/proc/sys/net/smc")
+    knob = do(spec, "knob-get", name="wmem")
+    same("a knob", ("wmem", "number", "bytes", 65536, 65536, 16384, 1073741823, "netns", "new-sockets"),
+         tuple(knob[a] for a in ("name", "type", "unit", "value", "default", "minimum", "maximum", "scope", "effect")))
+    same("all knobs", sorted(sysctls), sorted(k["name"] for k in family(spec).dump("knob-get", {})))
+    for group in "knobs", "pnet":
+        family(spec).ntf_subscribe(group)
+    do(spec, "knob-set", knob=[{"name": "wmem", "value": 131072}, {"name": "cork_mode", "value": 1}])
+    same("set", 131072, do(spec, "knob-get", name="wmem")["value"])
+    try:
+        do(spec, "knob-set", knob=[{"name": "wmem", "value": 65536}, {"name": "rmem", "value": 1}])
+        fail("a value out of range is not refused")
+    except NlError as error:
+        same("refused", (errno.ERANGE, "rmem: not in 16384..1073741823"), (error.error, error.nl_msg.extack["msg"]))
+    do(spec, "pnet-begin")
+    do(spec, "pnet-add", entry=[{"pnetid": "YNL3", "ethname": "d0"}, {"pnetid": "YNL4", "ibname": "rxe9", "ibport": 2}])
+    same("entries of a commit", 2, do(spec, "pnet-commit")["entries"])
+    do(spec, "pnet-del", entry=[{"ethname": "d0"}])
+    same("and what is left", [{"pnetid": "YNL4", "ibname": "rxe9", "ibport": 2}],
+         [entry for m in family(spec).dump("pnet-get", {}) for entry in m["entry"]])
+    do(spec, "pnet-begin")
+    do(spec, "pnet-abort")
+    family(spec).check_ntf()
+    events = [(event["name"], event["msg"]) for event in family(spec).async_msg_queue]
+    same("events", ["knob-ntf", "pnet-ntf", "pnet-ntf"], [name for name, _ in events])
+    same("of the set", [("cork_mode", 0, 1), ("wmem", 65536, 131072)],
+         sorted((c["name"], c["old-value"], c["value"]) for c in events[0][1]["change"]))
+    same("of the table", ["replace", "delete"], [message["action"] for _, message in events[1:]])
+    do(spec, "knob-set", knob=[{"name": "wmem", "value": 65536}, {"name": "cork_mode", "value": 0}])
+    with pair("SMC-D") as (client, server, _):
+        client.send(b"x", 0x8000)  # MSG_MORE
+        client.send(b"y")
+        server.recv(2)
+        pools = family(spec).dump("pool-get", {})
+        check("pools", any(p["transport"] == "smcd" and p["in-use"] for p in pools), pools)
+    tx = do(spec, "tx-get")
+    same("a held write and what sent it", (1, 1, 2), (tx["corked-more"], tx["flush-write"], tx["flush-bytes"]))
+    check("handshakes", all(r["established"] for r in do(spec, "handshake-get")["role"]))
+
+
 def main():
     setup(rxe=RXE)
     check_ueid()
     check_namespace()
     check_traffic()
     check_pnet()
+    if not RXE:
+        check_tune()
 
 
 main()
