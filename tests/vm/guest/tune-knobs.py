@@ -145,12 +145,14 @@ def check_burst(tune):
 def check_atomic():
     """Three knobs always have one of two sets of values."""
     good = [(65536, 65536, 100), (131072, 262144, 200)]
+    tune = Tune()
+    tune.set(wmem=good[0][0], rmem=good[0][1], cork_ceiling=good[0][2])
     reader_ends, writer_ends = os.pipe()
     child = os.fork()
     if not child:
         os.close(writer_ends)
         os.set_blocking(reader_ends, False)
-        tune, count, marked = Tune(), 0, 0
+        tune, count, marked = Tune(), 0, 0  # a socket of its own
         while True:
             try:
                 if os.read(reader_ends, 1) == b"":
@@ -166,8 +168,6 @@ def check_atomic():
         print(f"   {count} dumps, {marked} of them marked as interrupted", flush=True)
         os._exit(0 if count > 10 else 2)
     os.close(reader_ends)
-    tune = Tune()
-    tune.set(wmem=good[0][0], rmem=good[0][1], cork_ceiling=good[0][2])
     for number in range(ROUNDS):
         wmem, rmem, ceiling = good[number % 2]
         tune.set(wmem=wmem, rmem=rmem, cork_ceiling=ceiling)

@@ -107,8 +107,9 @@ def check_tune():
     same("a knob", ("wmem", "number", "bytes", 65536, 65536, 16384, 1073741823, "netns", "new-sockets"),
          tuple(knob[a] for a in ("name", "type", "unit", "value", "default", "minimum", "maximum", "scope", "effect")))
     same("all knobs", sorted(sysctls), sorted(k["name"] for k in family(spec).dump("knob-get", {})))
-    for group in "knobs", "pnet":
-        family(spec).ntf_subscribe(group)
+    listeners = {group: YnlFamily(os.path.join(ROOT, f"kernel-patch/spec/{spec}.yaml"), "") for group in ("knobs", "pnet")}
+    for group, listener in listeners.items():  # which takes a fresh socket each time
+        listener.ntf_subscribe(group)
     do(spec, "knob-set", knob=[{"name": "wmem", "value": 131072}, {"name": "cork_mode", "value": 1}])
     same("set", 131072, do(spec, "knob-get", name="wmem")["value"])
     try:
@@ -124,8 +125,10 @@ def check_tune():
          [entry for m in family(spec).dump("pnet-get", {}) for entry in m["entry"]])
     do(spec, "pnet-begin")
     do(spec, "pnet-abort")
-    family(spec).check_ntf()
-    events = [(event["name"], event["msg"]) for event in family(spec).async_msg_queue]
+    events = []
+    for listener in listeners.values():
+        listener.check_ntf()
+        events += [(event["name"], event["msg"]) for event in listener.async_msg_queue]
     same("events", ["knob-ntf", "pnet-ntf", "pnet-ntf"], [name for name, _ in events])
     same("of the set", [("cork_mode", 0, 1), ("wmem", 65536, 131072)],
          sorted((c["name"], c["old-value"], c["value"]) for c in events[0][1]["change"]))
