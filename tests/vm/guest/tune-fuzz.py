@@ -3,7 +3,6 @@
 # kernels: 6.12-smcd
 # timeout: 420
 # cpus: 2
-# allow-kernel: .*netlink: [0-9]+ bytes leftover after parsing attributes.*
 """Bad input for smc_tune: random commands, attributes, nesting, lengths and truncation, by root, by a user without privilege, in
 namespaces that come and go, beside dumps, and with the module removed in between. FUZZ_SECONDS (20), FUZZ_SEED. The kernel must say
 nothing; values stay in their ranges, and events tell the whole story of each knob."""
