@@ -216,9 +216,10 @@ def check_many(tune):
     same("none of the others", {"f"}, {m["entry"][0]["ethname"][0] for m in rows})
     tune.do("pnet-del", entry=[{"ethname": "f5000"}])
     same("one deleted leaves the others", MANY - 1, len(tune.dump("pnet-get")))
+    other = Generic("SMC_PNETID")
     begin = time.monotonic()
-    run("ueid.py", "pnet-flush")
-    print(f"   flushed in {1000 * (time.monotonic() - begin):.0f} ms, with the start of a process")
+    other.command(4)
+    print(f"   flushed in {1000 * (time.monotonic() - begin):.0f} ms")
     same("flushed", [], table(tune))
 
 
