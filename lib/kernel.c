@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kernel.c - the object, probing, knobs (sysctl files before generic netlink) and lists. The families' own matters are
- * in nl_smc.c, nl_pnet.c and nl_diag.c.
+ * kernel.c - the object, probing, knobs (smc_tune, else sysctl files, else generic netlink) and lists. The families'
+ * own matters are in nl_smc.c, nl_pnet.c, nl_tune.c and nl_diag.c.
  */
 #include "kernel.h"
 #include "nl.h"
@@ -105,7 +105,8 @@ int kernel_probe(struct kernel *k, bool autoload, struct features *ret, struct e
 	if (r < 0)
 		return kernel_fail(k, e, r, "look for SMC");
 	f.pnetid = r > 0;
-	r = sysctl_any(k, e);
+	f.tune = f.smc && knl_has_tune(k);
+	r = f.tune ? 0 : sysctl_any(k, e);
 	if (r < 0)
 		return kernel_fail(k, e, r, "read sysctl files under net/smc");
 	f.sysctl = r > 0;
@@ -181,8 +182,13 @@ static int genl_get(struct kernel *k, const struct knob *knob, struct value *ret
 static int knob_get(struct kernel *k, const struct knob *knob, struct value *ret, const char **ret_surface,
 		    struct err *e)
 {
-	int r = knob->sysctl ? sysctl_read(k, knob->sysctl, e) : -ENOENT;
+	int r;
 
+	if (knl_has_tune(k)) {
+		*ret_surface = "smc_tune";
+		return knl_tune_get(k, knob, ret, e);
+	}
+	r = knob->sysctl ? sysctl_read(k, knob->sysctl, e) : -ENOENT;
 	if (r >= 0) {
 		*ret_surface = "sysctl";
 		return parse_sysctl(k, knob, ret, e);
@@ -277,8 +283,12 @@ static int knob_set(struct kernel *k, const struct knob *knob, struct value v, s
 
 int kernel_knob_set(struct kernel *k, const struct knob *knob, struct value v, struct err *e)
 {
-	int r = knob_set(k, knob, v, e);
+	const struct knob_change c = { knob, v };
+	int r;
 
+	if (knl_has_tune(k))
+		return kernel_knobs_set(k, &c, 1, e);
+	r = knob_set(k, knob, v, e);
 	return r < 0 ? kernel_fail(k, e, r, "set '%s'", knob->name) : 0;
 }
 

@@ -32,7 +32,8 @@ uint64_t kernel_nl_errors(const struct kernel *k, enum bus bus);
 struct features {
 	bool smc;    /* the family SMC_GEN_NETLINK is there: the module is loaded */
 	bool pnetid; /* the family SMC_PNETID */
-	bool sysctl; /* at least one file under net/smc */
+	bool sysctl; /* at least one file under net/smc; not looked for where tune is */
+	bool tune;   /* the family smc_tune: it serves all knobs, and no sysctl is read or written */
 };
 
 /*
@@ -48,9 +49,47 @@ int kernel_probe(struct kernel *k, bool autoload, struct features *ret, struct e
 int kernel_knob_get(struct kernel *k, const struct knob *knob, struct value *ret, struct err *e);
 /* Checks the range first (-ERANGE), writes, reads back; -EIO when the kernel has another value than was written. */
 int kernel_knob_set(struct kernel *k, const struct knob *knob, struct value v, struct err *e);
-/* The same, and what serves this knob here: "sysctl" or "netlink". */
+/* The same, and what serves this knob here: "smc_tune", "sysctl" or "netlink". */
 int kernel_knob_read(struct kernel *k, const struct knob *knob, struct value *ret, const char **ret_surface,
 		     struct err *e);
+
+/*
+ * What the kernel itself says of its knobs, by smc_tune: with the range and the default of this very kernel, and those
+ * that the table does not know.
+ */
+#define OFFERED_KNOBS_MAX 256
+#define OFFERED_CHOICES_MAX 64
+struct offered_knob {
+	struct knob
+		knob; /* the table's row with the kernel's range, default and scope; else all as the kernel has it */
+	const struct knob *known; /* the row; NULL: the table has none of this name */
+	struct value value;
+	bool read_only;       /* cannot be set from this namespace */
+	const char **choices; /* backing of knob.spec.choices where the kernel gave them */
+};
+struct offered {
+	struct offered_knob *v;
+	size_t n;
+	uint64_t generation; /* of the values; grows with each change in the namespace */
+	struct list strings; /* backing of names */
+};
+void offered_done(struct offered *o);
+#define CLEANUP_OFFERED CLEANUP(offered_done)
+const struct offered_knob *offered_find(const struct offered *o, const char *name); /* NULL: there is none */
+/* All values are of one moment. -EOPNOTSUPP: this kernel has no smc_tune. */
+int kernel_knobs_offered(struct kernel *k, struct offered *ret, struct err *e);
+
+/* Does this kernel set several knobs at a time, all or none? */
+bool kernel_knobs_together(struct kernel *k);
+struct knob_change {
+	const struct knob *knob; /* of the table, or of what kernel_knobs_offered() gave */
+	struct value v;
+};
+/*
+ * All of them or none, in one message, and read back; where kernel_knobs_together(), else -EOPNOTSUPP. A refusal
+ * (knl_is_refusal()) has changed nothing, and e->ext has what the kernel said.
+ */
+int kernel_knobs_set(struct kernel *k, const struct knob_change *c, size_t n, struct err *e);
 
 /* ---- lists ---- */
 /*

@@ -4,6 +4,7 @@
 #include <limits.h>
 
 const char *const tech_names[] = { [TECH_SMCD] = "smcd", [TECH_SMCR] = "smcr", NULL };
+const char *const cork_mode_names[] = { "auto", "application", "off", NULL };
 const char *const buf_type_names[] = { "physical", "virtual", "mixed", NULL };
 
 /* Ranges and defaults: net/smc/smc_sysctl.c, smc_core.h, smc_llc.h; Documentation/networking/smc-sysctl.rst. */
@@ -137,14 +138,23 @@ const struct knob knobs[] = {
 		.doc = "buffers of the SMC-D loopback device; a connection needs two, and falls back if there is none",
 	},
 	{
+		.name = "cork_mode",
+		.spec = { TYPE_CHOICE, 0, 2, cork_mode_names },
+		.def = { VALUE_UINT, { .u = 0 } },
+		.effect = EFFECT_AT_ONCE,
+		.sysctl = "cork_mode",
+		.since = "6.12 with the series of kernel-patch",
+		.doc = "which writes may wait for more to be sent with them: what the application holds and small "
+		       "ones while a transmission is under way, only the former, or none",
+	},
+	{
 		.name = "cork_ceiling",
-		.spec = { TYPE_COUNT, 0, 60000, NULL },
+		.spec = { TYPE_MSECONDS, 0, 60000, NULL },
 		.def = { VALUE_UINT, { .u = 0 } },
 		.effect = EFFECT_AT_ONCE,
 		.sysctl = "cork_ceiling",
 		.since = "6.12 with the series of kernel-patch",
-		.doc = "milliseconds after which corked data (TCP_CORK, MSG_MORE) is sent anyway; 0: only the "
-		       "application decides",
+		.doc = "time after which corked data (TCP_CORK, MSG_MORE) is sent anyway; 0: only the application decides",
 	},
 	{
 		.name = "tx_nocache_min",
@@ -187,6 +197,7 @@ const char *knob_effect_name(enum knob_effect e)
 		[EFFECT_NEW_LISTENERS] = "new listeners",
 		[EFFECT_NEW_LINK_GROUPS] = "new link groups",
 		[EFFECT_NEW_HANDSHAKES] = "new handshakes",
+		[EFFECT_UNKNOWN] = "unknown",
 	};
 
 	return names[e];
@@ -194,7 +205,14 @@ const char *knob_effect_name(enum knob_effect e)
 
 const char *knob_scope_name(enum knob_scope s)
 {
-	return s == SCOPE_NETNS ? "netns" : "host";
+	static const char *const names[] = {
+		[SCOPE_NETNS] = "netns",
+		[SCOPE_HOST] = "host",
+		[SCOPE_RDMA_DEVICE] = "rdma-device",
+		[SCOPE_UNKNOWN] = "unknown",
+	};
+
+	return names[s];
 }
 
 #define BUFFER_MIN 16384ull

@@ -15,11 +15,14 @@ enum knob_effect {
 	EFFECT_NEW_LISTENERS,
 	EFFECT_NEW_LINK_GROUPS,
 	EFFECT_NEW_HANDSHAKES,
+	EFFECT_UNKNOWN, /* the kernel says something that this version does not know */
 };
 
 enum knob_scope {
 	SCOPE_NETNS, /* each network namespace has its own */
 	SCOPE_HOST,
+	SCOPE_RDMA_DEVICE, /* of the namespace that the RDMA devices belong to */
+	SCOPE_UNKNOWN,     /* the kernel says something that this version does not know */
 };
 
 /* Generic-netlink commands that serve a knob where the kernel has no sysctl for it. */
@@ -28,6 +31,8 @@ enum knob_genl {
 	KNOB_GENL_HS_LIMITATION, /* SMC_NETLINK_{DUMP,ENABLE,DISABLE}_HS_LIMITATION */
 };
 
+/* What is said of a knob that only the kernel describes. */
+#define KNOB_DOC_UNKNOWN "newer than this program: as the kernel describes it"
 #define KNOB_STRING_MAX 15 /* characters of the value of any knob that is a name */
 
 struct knob {
@@ -50,7 +55,12 @@ extern const size_t n_knobs;
 /* NULL when there is none. */
 const struct knob *knob_find(const char *name);
 const char *knob_suggest(const char *misspelt); /* NULL when nothing is close */
-static inline size_t knob_index(const struct knob *k)
+/* Is it a row of the table (and not one that the kernel has described)? */
+static inline bool knob_in_table(const struct knob *k)
+{
+	return k >= knobs && k < knobs + n_knobs;
+}
+static inline size_t knob_index(const struct knob *k) /* of a row of the table */
 {
 	return (size_t)(k - knobs);
 }
@@ -65,7 +75,8 @@ static inline const char *tech_name(enum smc_tech t)
 	return tech_names[t];
 }
 
-/* Of smcr_buf_type and of link groups, by the kernel's number, NULL at the end. */
+/* By the kernel's number, NULL at the end: of cork_mode; of smcr_buf_type and of link groups. */
+extern const char *const cork_mode_names[4];
 extern const char *const buf_type_names[4];
 
 /*

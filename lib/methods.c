@@ -49,7 +49,7 @@ const struct method methods[N_METHODS] = {
 /* Records that no noun's table describes. */
 static const char *const record_types[] = {
 	"type Status (version: string, netns: string, kernel: KernelState, policy: PolicyState)",
-	"type KernelState (smc: ?bool, pnetid: ?bool, sysctl: ?bool, message: string)",
+	"type KernelState (smc: ?bool, pnetid: ?bool, sysctl: ?bool, tune: ?bool, message: string)",
 	"type PolicyState (files: []string, ok: bool, message: string, problems: []string, generation: int, settings: "
 	"int, "
 	"unsupported: []string, overrides: []Override, last_apply: ?string)",
@@ -60,7 +60,7 @@ static const char *const record_types[] = {
 	"?int, "
 	"choices: ?[]string, scope: string, takes_effect: string, surface: ?string, source: string, expected_smcd: "
 	"?int, "
-	"expected_smcr: ?int, doc: string)",
+	"expected_smcr: ?int, known: bool, doc: string)",
 	"type Bucket (le: ?int, count: int)",
 	"type Reason (code: string, name: ?string, meaning: ?string, action: ?string)",
 	"type Totals (client: int, server: int)",
@@ -96,6 +96,7 @@ static const char *varlink_type(enum value_type type)
 	case TYPE_COUNT:
 	case TYPE_SIZE:
 	case TYPE_SECONDS:
+	case TYPE_MSECONDS:
 		return "?int";
 	case TYPE_BOOL:
 		return "?bool";

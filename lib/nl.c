@@ -4,6 +4,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/smc.h>
+#include <linux/smc_tune.h>
 #include <linux/sock_diag.h>
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
@@ -180,15 +181,18 @@ int knl_add_row(struct list *l, enum wire w, struct knl_span record, int key, st
 
 /* ---- requests ---- */
 
+#define FAMILY_ROOM 64 /* for the name of a family */
+
 void knl_msg_freep(struct nl_msg **m)
 {
 	nlmsg_free(*m);
 	*m = NULL;
 }
 
-static struct nl_msg *genl_new(uint16_t family, uint8_t cmd, uint16_t flags)
+/* With room for that many bytes of attributes. */
+static struct nl_msg *genl_new(uint16_t family, uint8_t cmd, uint16_t flags, size_t room)
 {
-	struct nl_msg *m = nlmsg_alloc();
+	struct nl_msg *m = nlmsg_alloc_size(NLMSG_HDRLEN + GENL_HDRLEN + room);
 
 	if (m && !genlmsg_put(m, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, cmd, 1))
 		knl_msg_freep(&m);
@@ -215,6 +219,7 @@ struct exchange {
 	uint32_t seq;
 	uint16_t type;
 	bool dump;
+	bool of_netns;       /* the rights that it needs are those over the namespace */
 	knl_handler handler; /* NULL: no data is expected */
 	void *arg;
 	bool interrupted;
@@ -232,10 +237,13 @@ static int malformed(struct err *e, const char *what)
 	return err_set(e, -EBADMSG, "the kernel's answer is malformed (%s)", what);
 }
 
-static int refused(struct err *e, int code, const char *ext, size_t ext_len)
+static int refused(const struct exchange *x, struct err *e, int code, const char *ext, size_t ext_len)
 {
-	const char *hint = code == -EPERM ? " (CAP_NET_ADMIN in the initial user namespace is needed)" : "";
+	const char *hint = "";
 
+	if (code == -EPERM && ext_len == 0)
+		hint = x->of_netns ? " (CAP_NET_ADMIN in the user namespace of the network namespace is needed)"
+				   : " (CAP_NET_ADMIN in the initial user namespace is needed)";
 	err_set(e, code, "%s%s", strerror(-code), hint);
 	if (e)
 		snprintf(e->ext, sizeof(e->ext), "%.*s", (int)ext_len, ext);
@@ -248,7 +256,7 @@ static int no_smc(struct err *e)
 }
 
 /* The number at the start of NLMSG_ERROR and NLMSG_DONE with the attributes that can follow it. */
-static int verdict(int code, bool has_tlvs, struct knl_span tlvs, struct err *e)
+static int verdict(const struct exchange *x, int code, bool has_tlvs, struct knl_span tlvs, struct err *e)
 {
 	struct knl_attr msg;
 	int found = has_tlvs ? knl_attr_find(tlvs, NLMSGERR_ATTR_MSG, &msg) : 0;
@@ -258,8 +266,8 @@ static int verdict(int code, bool has_tlvs, struct knl_span tlvs, struct err *e)
 	if (code == 0)
 		return found < 0 ? malformed(e, "acknowledgement") : 0;
 	if (found <= 0)
-		return refused(e, code, "", 0);
-	return refused(e, code, (const char *)msg.data.p, knl_attr_strlen(&msg));
+		return refused(x, e, code, "", 0);
+	return refused(x, e, code, (const char *)msg.data.p, knl_attr_strlen(&msg));
 }
 
 static int take_error(struct exchange *x, const struct nlmsghdr *h, struct knl_span body, struct err *e)
@@ -281,7 +289,7 @@ static int take_error(struct exchange *x, const struct nlmsghdr *h, struct knl_s
 	if (x->dump && m.error == 0)
 		return malformed(e, "acknowledgement in place of a list");
 	x->ended = true;
-	return verdict(m.error, h->nlmsg_flags & NLM_F_ACK_TLVS, (struct knl_span){ body.p + skip, body.len - skip },
+	return verdict(x, m.error, h->nlmsg_flags & NLM_F_ACK_TLVS, (struct knl_span){ body.p + skip, body.len - skip },
 		       e);
 }
 
@@ -297,7 +305,7 @@ static int take_done(struct exchange *x, const struct nlmsghdr *h, struct knl_sp
 	if (body.len == 0)
 		return 0;
 	memcpy(&code, body.p, sizeof(code));
-	return verdict(code, h->nlmsg_flags & NLM_F_ACK_TLVS,
+	return verdict(x, code, h->nlmsg_flags & NLM_F_ACK_TLVS,
 		       (struct knl_span){ body.p + sizeof(code), body.len - sizeof(code) }, e);
 }
 
@@ -330,7 +338,7 @@ static int take_message(struct exchange *x, const struct nlmsghdr *h, struct knl
 	case NLMSG_NOOP:
 		return MORE;
 	case NLMSG_OVERRUN:
-		return refused(e, -ENOBUFS, "", 0);
+		return refused(x, e, -ENOBUFS, "", 0);
 	case NLMSG_ERROR:
 		return take_error(x, h, body, e);
 	case NLMSG_DONE:
@@ -516,11 +524,13 @@ int knl_dump(struct kernel *k, enum bus bus, struct nl_msg *req, const struct kn
 static const char *const family_names[N_KNL_FAMILIES] = {
 	[KNL_SMC] = SMC_GENL_FAMILY_NAME,
 	[KNL_PNET] = SMCR_GENL_FAMILY_NAME,
+	[KNL_TUNE] = SMC_TUNE_FAMILY_NAME,
 };
 
 void knl_family_forget(struct kernel *k)
 {
 	memset(k->family, 0, sizeof(k->family));
+	k->no_tune = false;
 }
 
 static int forget(void *arg)
@@ -554,7 +564,8 @@ static int family_message(void *arg, const struct knl_message *m, struct err *e)
 
 static int lookup_by_name(struct kernel *k, enum knl_family f, struct err *e)
 {
-	struct nl_msg *m CLEANUP_KNL_MSG = genl_new(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_REQUEST | NLM_F_ACK);
+	struct nl_msg *m CLEANUP_KNL_MSG =
+		genl_new(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_REQUEST | NLM_F_ACK, FAMILY_ROOM);
 	struct exchange x = { .k = k, .bus = BUS_GENL, .handler = family_message, .arg = k };
 
 	if (!m || nla_put_string(m, CTRL_ATTR_FAMILY_NAME, family_names[f]) < 0)
@@ -564,13 +575,16 @@ static int lookup_by_name(struct kernel *k, enum knl_family f, struct err *e)
 
 static int lookup_all(struct kernel *k, struct err *e)
 {
-	struct nl_msg *m CLEANUP_KNL_MSG = genl_new(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
+	struct nl_msg *m CLEANUP_KNL_MSG = genl_new(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, 0);
 	struct knl_dump d = { .handler = family_message, .reset = forget, .arg = k };
+	int r;
 
 	if (!m)
 		return out_of_memory(e);
 	knl_family_forget(k);
-	return dump(k, BUS_GENL, m, &d, NULL, e);
+	r = dump(k, BUS_GENL, m, &d, NULL, e);
+	k->no_tune = r == 0 && !k->family[KNL_TUNE];
+	return r;
 }
 
 int knl_family_lookup(struct kernel *k, enum knl_family f, bool by_name, struct err *e)
@@ -590,12 +604,19 @@ int knl_family_lookup(struct kernel *k, enum knl_family f, bool by_name, struct 
 	return k->family[f] != 0;
 }
 
+bool knl_has_tune(struct kernel *k)
+{
+	return !k->no_tune && knl_family_lookup(k, KNL_TUNE, false, NULL) > 0;
+}
+
 static int family_id(struct kernel *k, enum knl_family f, uint16_t *ret, struct err *e)
 {
 	int r = knl_family_lookup(k, f, false, e);
 
 	if (r < 0)
 		return r;
+	if (r == 0 && f == KNL_TUNE && k->family[KNL_SMC])
+		return err_set(e, -EOPNOTSUPP, KNL_NO_TUNE);
 	if (r == 0)
 		return no_smc(e);
 	*ret = k->family[f];
@@ -635,7 +656,7 @@ int knl_family_dump(struct kernel *k, enum knl_family f, uint8_t cmd, const stru
 		r = family_id(k, f, &id, e);
 		if (r < 0)
 			return r;
-		m = genl_new(id, cmd, 0);
+		m = genl_new(id, cmd, 0, 0);
 		if (!m)
 			return out_of_memory(e);
 		r = knl_dump(k, BUS_GENL, m, d, interrupted, e);
@@ -648,22 +669,47 @@ int knl_family_dump(struct kernel *k, enum knl_family f, uint8_t cmd, const stru
 	return r;
 }
 
-static int do_once(struct kernel *k, uint16_t id, uint8_t cmd, const struct knl_arg *args, size_t n_args, struct err *e)
+void knl_put(struct text *nest, const struct knl_arg *a)
 {
-	struct nl_msg *m CLEANUP_KNL_MSG = genl_new(id, cmd, NLM_F_REQUEST | NLM_F_ACK);
-	struct exchange x = { .k = k, .bus = BUS_GENL };
+	const struct nlattr head = { .nla_len = (uint16_t)(NLA_HDRLEN + a->len), .nla_type = (uint16_t)a->type };
 
+	text_add_mem(nest, &head, sizeof(head));
+	text_add_mem(nest, a->p, a->len);
+	text_add_mem(nest, "\0\0\0", NLA_ALIGN(a->len) - a->len);
+}
+
+/* A command to one of our families, with its id and what is done with the answer. */
+struct command {
+	uint8_t cmd;
+	const struct knl_arg *args;
+	size_t n_args;
+	knl_handler handler;
+	void *arg;
+};
+
+static int do_once(struct kernel *k, enum knl_family f, const struct command *c, struct err *e)
+{
+	struct exchange x = {
+		.k = k, .bus = BUS_GENL, .of_netns = f == KNL_TUNE, .handler = c->handler, .arg = c->arg
+	};
+	struct nl_msg *m CLEANUP_KNL_MSG = NULL;
+	size_t room = 0;
+
+	for (size_t i = 0; i < c->n_args; i++)
+		room += NLA_HDRLEN + NLA_ALIGN(c->args[i].len);
+	m = genl_new(k->family[f], c->cmd, NLM_F_REQUEST | NLM_F_ACK, room);
 	if (!m)
 		return out_of_memory(e);
-	for (size_t i = 0; i < n_args; i++)
-		if (args[i].p && nla_put(m, args[i].type, (int)args[i].len, args[i].p) < 0)
+	for (size_t i = 0; i < c->n_args; i++)
+		if (c->args[i].p && nla_put(m, c->args[i].type, (int)c->args[i].len, c->args[i].p) < 0)
 			return out_of_memory(e);
 	return count(k, BUS_GENL, exchange(&x, m, e));
 }
 
-int knl_family_do(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_arg *args, size_t n_args,
-		  struct err *e)
+int knl_family_ask(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_arg *args, size_t n_args,
+		   knl_handler handler, void *arg, struct err *e)
 {
+	const struct command c = { cmd, args, n_args, handler, arg };
 	uint16_t id = 0;
 	int r;
 
@@ -673,7 +719,7 @@ int knl_family_do(struct kernel *k, enum knl_family f, uint8_t cmd, const struct
 		r = family_id(k, f, &id, e);
 		if (r < 0)
 			return r;
-		r = do_once(k, id, cmd, args, n_args, e);
+		r = do_once(k, f, &c, e);
 		if (r != -ENOENT)
 			return r;
 		moved = family_moved(k, f, id, e);
@@ -681,6 +727,12 @@ int knl_family_do(struct kernel *k, enum knl_family f, uint8_t cmd, const struct
 			return moved < 0 ? moved : r;
 	}
 	return r;
+}
+
+int knl_family_do(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_arg *args, size_t n_args,
+		  struct err *e)
+{
+	return knl_family_ask(k, f, cmd, args, n_args, NULL, NULL, e);
 }
 
 int kernel_fail(const struct kernel *k, struct err *e, int code, const char *fmt, ...)

@@ -46,7 +46,7 @@ void knl_msg_freep(struct nl_msg **m);
 #define CLEANUP_KNL_MSG CLEANUP(knl_msg_freep)
 
 /* Generic netlink families that are spoken to. */
-enum knl_family { KNL_SMC, KNL_PNET, N_KNL_FAMILIES };
+enum knl_family { KNL_SMC, KNL_PNET, KNL_TUNE, N_KNL_FAMILIES };
 
 /* A sock_diag request (SOCK_DIAG_BY_FAMILY, a dump); NULL when out of memory. */
 struct nl_msg *knl_diag_new(const void *req, size_t len);
@@ -82,12 +82,17 @@ int knl_family_dump(struct kernel *k, enum knl_family f, uint8_t cmd, const stru
 /* A command that the kernel acknowledges. Not repeated by itself: an answer that was lost leaves it open whether it was
  * done. */
 struct knl_arg {
-	int type;
+	int type;      /* with NLA_F_NESTED where p is what knl_put() has put together */
 	const void *p; /* NULL: not sent */
 	size_t len;
 };
 int knl_family_do(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_arg *args, size_t n_args,
 		  struct err *e);
+/* The same for a command that also answers with a message, before the acknowledgement. */
+int knl_family_ask(struct kernel *k, enum knl_family f, uint8_t cmd, const struct knl_arg *args, size_t n_args,
+		   knl_handler handler, void *arg, struct err *e);
+/* Add an attribute to those of a nest that is being put together. */
+void knl_put(struct text *nest, const struct knl_arg *a);
 /*
  * Is it a refusal, upon which nothing was done? After any other failure the command can have been carried out and only
  * its answer lost or broken: reading has to tell.
@@ -110,6 +115,9 @@ int knl_family_lookup(struct kernel *k, enum knl_family f, bool by_name, struct 
 void knl_family_forget(struct kernel *k);
 
 #define KNL_NO_SMC "the smc module is not loaded, or this kernel has no SMC"
+/* What commands say that only smc_tune can serve. */
+#define KNL_NO_TUNE                                                                                                    \
+	"this kernel does not have the generic netlink family smc_tune (6.12 with the series of kernel-patch has it)"
 
 /* ---- the object behind kernel.h ---- */
 #define KNOB_TEXT_MAX 256 /* a sysctl's text; a longer one is refused */
@@ -123,6 +131,7 @@ struct kernel {
 		uint64_t errors;
 	} bus[N_BUSES];
 	uint16_t family[N_KNL_FAMILIES]; /* 0: not known to be there */
+	bool no_tune;                    /* smc_tune was looked for and is not there; until knl_family_forget() */
 	char string[KNOB_TEXT_MAX];      /* backing of the string value that kernel_knob_get() gave last */
 };
 
@@ -157,6 +166,12 @@ int knl_read_until_agreed(struct kernel *k, const struct noun *noun, knl_reader 
  * -EBADMSG names the field, or says that the list has no end.
  */
 int knl_add_row(struct list *l, enum wire w, struct knl_span record, int key, struct value **ret_row, struct err *e);
+/*
+ * Is smc_tune there? Looked for once. Where that cannot be told the older surfaces, which have no less, serve: false.
+ */
+bool knl_has_tune(struct kernel *k);
+/* One knob by smc_tune, which is there. -EOPNOTSUPP: it has no such knob here. */
+int knl_tune_get(struct kernel *k, const struct knob *knob, struct value *ret, struct err *e);
 /* The handshake limitation of the namespace. */
 int knl_hs_limitation_get(struct kernel *k, bool *ret, struct err *e);
 int knl_hs_limitation_set(struct kernel *k, bool on, struct err *e);

@@ -289,6 +289,7 @@ static const struct notation notations[] = {
 	[TYPE_COUNT] = { .number = true, .what = "a whole number, " },
 	[TYPE_SIZE] = { .number = true, .string = true, .what = "a whole number or a string like \"64K\", " },
 	[TYPE_SECONDS] = { .number = true, .string = true, .what = "a whole number or a string like \"30s\", " },
+	[TYPE_MSECONDS] = { .number = true, .string = true, .what = "a whole number or a string like \"5s\", " },
 	[TYPE_BOOL] = { .boolean = true, .string = true, .what = "true, false, \"on\" or \"off\"", .no_range = true },
 	[TYPE_CHOICE] = { .number = true, .string = true, .what = "a name, or its number from 0, out of " },
 	[TYPE_STRING] = { .string = true, .what = "a string, " },

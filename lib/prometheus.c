@@ -272,23 +272,28 @@ static void knob_metric_name(const struct knob *k, struct text *t)
 		text_add(t, "_%s", unit);
 }
 
+static void add_knob(const struct snapshot *s, const struct knob *k, struct value v, struct text *t)
+{
+	CLEANUP_TEXT struct text labels = { 0 }, name = { 0 };
+
+	/* A name is no number; it would have to be a label, and labels are for what varies little. */
+	if (v.kind != VALUE_UINT)
+		return;
+	knob_metric_name(k, &name);
+	text_add(t, "# HELP %s Knob %s: %s.\n# TYPE %s gauge\n", text_str(&name), k->name, k->doc, text_str(&name));
+	start_labels(&labels, s);
+	add_sample(t, text_str(&name), "", text_str(&labels));
+	text_add(t, "%llu\n", (unsigned long long)v.u);
+}
+
 static void add_knobs(const struct snapshot *s, struct text *t)
 {
-	CLEANUP_TEXT struct text labels = { 0 };
-
-	for (size_t i = 0; i < n_knobs; i++) {
-		CLEANUP_TEXT struct text name = { 0 };
-
-		/* A name is no number; it would have to be a label, and labels are for what varies little. */
-		if (!s->knobs[i].supported || s->knobs[i].value.kind != VALUE_UINT)
-			continue;
-		knob_metric_name(&knobs[i], &name);
-		text_add(t, "# HELP %s Knob %s: %s.\n# TYPE %s gauge\n", text_str(&name), knobs[i].name, knobs[i].doc,
-			 text_str(&name));
-		start_labels(&labels, s);
-		add_sample(t, text_str(&name), "", text_str(&labels));
-		text_add(t, "%llu\n", (unsigned long long)s->knobs[i].value.u);
-	}
+	for (size_t i = 0; i < n_knobs; i++)
+		if (s->knobs[i].supported)
+			add_knob(s, &knobs[i], s->knobs[i].value, t);
+	for (size_t i = 0; i < s->offered.n; i++)
+		if (!s->offered.v[i].known)
+			add_knob(s, &s->offered.v[i].knob, s->offered.v[i].value, t);
 }
 
 static void add_collectors(const struct snapshot *s, struct text *t)

@@ -3,7 +3,8 @@
 
 #define NAMES_MAX 256 /* more names in one request than there are knobs, by far */
 
-static int wanted_names(struct json_object *params, const char **ret, struct err *e)
+/* Names of the table, and those that the kernel offers besides. */
+static int wanted_names(struct json_object *params, const struct offered *offered, const char **ret, struct err *e)
 {
 	struct json_object *names = params ? json_object_object_get(params, "names") : NULL;
 	size_t n = names ? json_object_array_length(names) : 0;
@@ -14,7 +15,7 @@ static int wanted_names(struct json_object *params, const char **ret, struct err
 		const char *name = json_object_get_string(json_object_array_get_idx(names, i)), *near;
 		char shown[4 * SHOWN_MAX + 4];
 
-		if (name && knob_find(name)) {
+		if (name && (knob_find(name) || offered_find(offered, name))) {
 			ret[i] = name;
 			continue;
 		}
@@ -31,23 +32,24 @@ static int read_knobs(struct kernel *k, struct json_object *params, const struct
 		      struct json_object **ret, struct err *e)
 {
 	CLEANUP_FREE struct knob_state *states = calloc(n_knobs, sizeof(*states));
+	CLEANUP_OFFERED struct offered offered = { 0 };
 	const char *only[NAMES_MAX + 1];
 	struct json_object *o;
 	int n, r;
 
 	if (!states)
 		return err_set(e, -ENOMEM, "read the knobs: %s", strerror(ENOMEM));
-	n = wanted_names(params, only, e);
-	if (n < 0)
-		return n;
-	r = knob_states_read(k, states, e);
+	r = knob_states_read(k, states, &offered, e);
 	if (r < 0)
 		return r;
+	n = wanted_names(params, &offered, only, e);
+	if (n < 0)
+		return n;
 	if (ctx->add_sources)
 		ctx->add_sources(ctx->arg, k, states);
 	o = json_object_new_object();
 	json_object_object_add(o, "netns", json_object_new_string(kernel_netns(k)));
-	json_object_object_add(o, "knobs", render_knobs(states, n ? only : NULL));
+	json_object_object_add(o, "knobs", render_knobs(states, &offered, n ? only : NULL));
 	*ret = o;
 	return 0;
 }

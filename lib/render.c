@@ -79,11 +79,6 @@ static struct json_object *render_choices(const struct value_spec *spec)
 	return array;
 }
 
-static bool has_range(enum value_type type)
-{
-	return type == TYPE_COUNT || type == TYPE_SIZE || type == TYPE_SECONDS;
-}
-
 static struct json_object *render_expected(const struct knob *k, const struct knob_state *s, enum smc_tech tech)
 {
 	return k->is_buffer && s->supported ? json_object_new_uint64(knob_expected(s->value.u, tech)) : NULL;
@@ -92,24 +87,41 @@ static struct json_object *render_expected(const struct knob *k, const struct kn
 static struct json_object *render_knob(const struct knob *k, const struct knob_state *s)
 {
 	struct json_object *o = json_object_new_object();
-	bool range = has_range(k->spec.type);
+	bool range = value_has_range(k->spec.type);
 
 	add(o, "name", json_object_new_string(k->name));
 	add(o, "supported", json_object_new_boolean(s->supported));
 	add(o, "value", s->supported ? render_value(&k->spec, s->value) : NULL);
 	add(o, "unit", json_object_new_string(value_unit(k->spec.type)));
-	add(o, "default", render_value(&k->spec, k->def));
-	add(o, "min", range ? json_object_new_uint64(k->spec.min) : NULL);
-	add(o, "max", range ? json_object_new_uint64(k->spec.max) : NULL);
+	add(o, "default", render_value(&k->spec, s->def));
+	add(o, "min", range ? json_object_new_uint64(s->min) : NULL);
+	add(o, "max", range ? json_object_new_uint64(s->max) : NULL);
 	add(o, "choices", render_choices(&k->spec));
-	add(o, "scope", json_object_new_string(knob_scope_name(k->scope)));
+	add(o, "scope", json_object_new_string(knob_scope_name(s->scope)));
 	add(o, "takes_effect", json_object_new_string(knob_effect_name(k->effect)));
 	add(o, "surface", string_or_null(s->surface));
 	add(o, "source", json_object_new_string(knob_source_name(s->source)));
 	add(o, "expected_smcd", render_expected(k, s, TECH_SMCD));
 	add(o, "expected_smcr", render_expected(k, s, TECH_SMCR));
+	add(o, "known", json_object_new_boolean(knob_in_table(k)));
 	add(o, "doc", json_object_new_string(k->doc));
 	return o;
+}
+
+static struct json_object *render_unknown(const struct offered_knob *k)
+{
+	const struct knob_state s = {
+		.supported = true,
+		.read_only = k->read_only,
+		.min = k->knob.spec.min,
+		.max = k->knob.spec.max,
+		.def = k->knob.def,
+		.scope = k->knob.scope,
+		.value = k->value,
+		.surface = "smc_tune",
+	};
+
+	return render_knob(&k->knob, &s);
 }
 
 static bool is_wanted(const char *name, const char *const *only)
@@ -122,13 +134,17 @@ static bool is_wanted(const char *name, const char *const *only)
 	return false;
 }
 
-struct json_object *render_knobs(const struct knob_state *states, const char *const *only)
+struct json_object *render_knobs(const struct knob_state *states, const struct offered *offered,
+				 const char *const *only)
 {
 	struct json_object *array = json_object_new_array();
 
 	for (size_t i = 0; i < n_knobs; i++)
 		if (is_wanted(knobs[i].name, only))
 			json_object_array_add(array, render_knob(&knobs[i], &states[i]));
+	for (size_t i = 0; offered && i < offered->n; i++)
+		if (!offered->v[i].known && is_wanted(offered->v[i].knob.name, only))
+			json_object_array_add(array, render_unknown(&offered->v[i]));
 	return array;
 }
 

@@ -22,27 +22,64 @@ const char *collector_name(enum collector c)
 	return names[c];
 }
 
-int knob_states_read(struct kernel *k, struct knob_state *ret, struct err *e)
+void knob_state_init(struct knob_state *s, const struct knob *k)
 {
-	for (size_t i = 0; i < n_knobs; i++) {
-		struct knob_state *s = &ret[i];
-		int r;
+	*s = (struct knob_state){ .min = k->spec.min, .max = k->spec.max, .def = k->def, .scope = k->scope };
+}
 
-		*s = (struct knob_state){ 0 };
-		r = kernel_knob_read(k, &knobs[i], &s->value, &s->surface, e);
-		if (r == -EOPNOTSUPP || r == -ENOPROTOOPT)
+static void take_offered(const struct offered *o, struct knob_state *ret)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		const struct offered_knob *k = &o->v[i];
+		struct knob_state *s;
+
+		if (!k->known)
 			continue;
-		if (r < 0)
-			return r;
+		s = &ret[knob_index(k->known)];
+		knob_state_init(s, &k->knob);
 		s->supported = true;
-		if (s->value.kind == VALUE_STR) {
-			snprintf(s->string, sizeof(s->string), "%s", s->value.s);
-			s->value.s = s->string;
-		}
+		s->read_only = k->read_only;
+		s->value = k->value;
+		s->surface = "smc_tune";
+	}
+}
+
+static int read_one(struct kernel *k, const struct knob *knob, struct knob_state *s, struct err *e)
+{
+	int r = kernel_knob_read(k, knob, &s->value, &s->surface, e);
+
+	if (r == -EOPNOTSUPP || r == -ENOPROTOOPT)
+		return 0;
+	if (r < 0)
+		return r;
+	s->supported = true;
+	if (s->value.kind == VALUE_STR) {
+		snprintf(s->string, sizeof(s->string), "%s", s->value.s);
+		s->value.s = s->string;
 	}
 	return 0;
 }
 
+int knob_states_read(struct kernel *k, struct knob_state *ret, struct offered *ret_offered, struct err *e)
+{
+	CLEANUP_OFFERED struct offered o = { 0 };
+	bool together = kernel_knobs_together(k);
+	int r = together ? kernel_knobs_offered(k, &o, e) : 0;
+
+	for (size_t i = 0; r == 0 && i < n_knobs; i++) {
+		knob_state_init(&ret[i], &knobs[i]);
+		if (!together)
+			r = read_one(k, &knobs[i], &ret[i], e);
+	}
+	if (r < 0)
+		return r;
+	take_offered(&o, ret);
+	if (ret_offered) {
+		*ret_offered = o;
+		o = (struct offered){ 0 };
+	}
+	return 0;
+}
 static double now(void)
 {
 	struct timespec ts;
@@ -61,7 +98,7 @@ static int collect(struct kernel *k, enum collector c, struct snapshot *s)
 	case COLLECT_FALLBACKS:
 		return kernel_fallbacks(k, &s->fallbacks, &s->fallback_totals, &e);
 	case COLLECT_KNOBS:
-		return knob_states_read(k, s->knobs, &e);
+		return knob_states_read(k, s->knobs, &s->offered, &e);
 	case COLLECT_LINKGROUPS:
 		return kernel_list(k, &nouns[NOUN_LINKGROUPS], &s->linkgroups, &e);
 	case COLLECT_LINKS:
@@ -102,6 +139,7 @@ int snapshot_take(struct kernel *k, struct snapshot *ret, struct err *e)
 void snapshot_done(struct snapshot *s)
 {
 	free(s->knobs);
+	offered_done(&s->offered);
 	stats_done(&s->stats);
 	list_done(&s->fallbacks);
 	list_done(&s->linkgroups);

@@ -13,14 +13,23 @@ const char *knob_source_name(enum knob_source s);
 /* A knob as it is in the running kernel. */
 struct knob_state {
 	bool supported;
+	bool read_only;    /* cannot be set in this namespace, as far as the kernel says so */
+	uint64_t min, max; /* this kernel's range where it tells, else the table's */
+	struct value def;  /* the same for the default */
+	enum knob_scope scope;
 	struct value value;               /* strings owned by the table's choices or by the snapshot */
 	char string[KNOB_STRING_MAX + 1]; /* backing of a string value */
-	const char *surface;              /* "sysctl", "netlink" */
+	const char *surface;              /* "smc_tune", "sysctl", "netlink" */
 	enum knob_source source;          /* who set it, as far as smcd knows */
 };
 
-/* Fills n_knobs entries. A knob this kernel lacks has supported = false; other failures are returned. */
-int knob_states_read(struct kernel *k, struct knob_state *ret, struct err *e);
+/* What the table says of a knob, before the kernel is asked. */
+void knob_state_init(struct knob_state *s, const struct knob *k);
+/*
+ * Fills n_knobs entries. A knob this kernel lacks has supported = false; other failures are returned. *ret_offered (may
+ * be NULL) is all that the kernel offers by smc_tune, for those that the table does not know; empty without smc_tune.
+ */
+int knob_states_read(struct kernel *k, struct knob_state *ret, struct offered *ret_offered, struct err *e);
 
 enum collector {
 	COLLECT_STATS,
@@ -39,6 +48,7 @@ struct snapshot {
 	struct features features;
 	struct sysinfo_smc sysinfo;
 	struct knob_state *knobs; /* n_knobs */
+	struct offered offered;   /* for the knobs that the table does not know */
 	struct stats stats;
 	struct list fallbacks, linkgroups, links, devices;
 	struct fallback_totals fallback_totals;

@@ -20,6 +20,10 @@ static const struct unit time_units[] = {
 	{ "", 1 }, { "s", 1 }, { "sec", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 },
 };
 
+static const struct unit msec_units[] = {
+	{ "", 1 }, { "ms", 1 }, { "msec", 1 }, { "s", 1000 }, { "sec", 1000 }, { "m", 60000 }, { "min", 60000 },
+};
+
 static const struct unit count_units[] = { { "", 1 } };
 
 /* The first pair is how a switch is shown; a row ends with NULL. */
@@ -47,9 +51,16 @@ const char *value_unit(enum value_type type)
 		return "bytes";
 	case TYPE_SECONDS:
 		return "seconds";
+	case TYPE_MSECONDS:
+		return "milliseconds";
 	default:
 		return "";
 	}
+}
+
+bool value_has_range(enum value_type type)
+{
+	return type == TYPE_COUNT || type == TYPE_SIZE || type == TYPE_SECONDS || type == TYPE_MSECONDS;
 }
 
 const char *const *value_names(const struct value_spec *spec)
@@ -135,6 +146,10 @@ static int parse_number(const struct value_spec *spec, const char *s, uint64_t *
 	case TYPE_SECONDS:
 		what = "a time: a whole number of seconds, or one with s, m, h or d";
 		r = parse_scaled(s, time_units, ARRAY_SIZE(time_units), ret);
+		break;
+	case TYPE_MSECONDS:
+		what = "a time: a whole number of milliseconds, or one with ms, s or m";
+		r = parse_scaled(s, msec_units, ARRAY_SIZE(msec_units), ret);
 		break;
 	case TYPE_BOOL:
 		what = "on or off";
@@ -242,6 +257,9 @@ void value_text(const struct value_spec *spec, struct value v, struct text *t)
 	case TYPE_SECONDS:
 		text_add(t, "%llus", (unsigned long long)v.u);
 		break;
+	case TYPE_MSECONDS:
+		text_add(t, "%llums", (unsigned long long)v.u);
+		break;
 	case TYPE_BOOL:
 		text_add(t, "%s", bool_words[0][v.u != 0]);
 		break;
@@ -321,5 +339,7 @@ void value_allowed(const struct value_spec *spec, struct text *t)
 		text_add(t, ")");
 	} else if (spec->type == TYPE_SECONDS) {
 		text_add(t, " seconds");
+	} else if (spec->type == TYPE_MSECONDS) {
+		text_add(t, " milliseconds");
 	}
 }

@@ -37,11 +37,12 @@ bool value_equal(struct value a, struct value b);
 
 /* How a value is written and read. */
 enum value_type {
-	TYPE_COUNT,   /* a plain number */
-	TYPE_SIZE,    /* bytes; people write 64K, 1M; JSON has the exact number */
-	TYPE_SECONDS, /* people write 30, 30s, 5m, 1h */
-	TYPE_BOOL,    /* on/off, true/false, yes/no, 1/0; JSON true/false */
-	TYPE_CHOICE,  /* a name out of a list, or its number; JSON has the name */
+	TYPE_COUNT,    /* a plain number */
+	TYPE_SIZE,     /* bytes; people write 64K, 1M; JSON has the exact number */
+	TYPE_SECONDS,  /* people write 30, 30s, 5m, 1h */
+	TYPE_MSECONDS, /* the same in milliseconds: 500, 500ms, 5s */
+	TYPE_BOOL,     /* on/off, true/false, yes/no, 1/0; JSON true/false */
+	TYPE_CHOICE,   /* a name out of a list, or its number; JSON has the name */
 	TYPE_STRING,
 	TYPE_HEX32, /* a fallback code; 0x03030000 in text and JSON */
 	TYPE_HEX64, /* GIDs, tokens; 0x... in text and JSON */
@@ -74,3 +75,5 @@ void value_allowed(const struct value_spec *spec, struct text *t);
 const char *const *value_names(const struct value_spec *spec);
 /* Unit as JSON and help name it: "bytes", "seconds", "" */
 const char *value_unit(enum value_type type);
+/* Does a range of numbers say what is allowed? */
+bool value_has_range(enum value_type type);

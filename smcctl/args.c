@@ -265,7 +265,7 @@ static int check_options(const struct parser *p)
 		return err_set(p->e, -EINVAL, "'%s' is about the whole host: --netns has no meaning here",
 			       text_str(&title));
 	}
-	if (request_has(p->r, OPT_DIRECT) && c->access == ACCESS_WRITE) {
+	if (request_has(p->r, OPT_DIRECT) && c->access == ACCESS_WRITE && !c->direct) {
 		command_title(c, &title);
 		return err_set(p->e, -EINVAL,
 			       "'%s' changes something, which goes through smcd only: --direct is for reading",

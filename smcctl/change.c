@@ -7,32 +7,36 @@
 
 /* ---- knobs ---- */
 
-static int check_assignment(struct ctl *c, const struct arg *a, struct json_object *values)
+static int check_assignment(struct ctl *c, const struct arg *a, struct json_object *values, struct knob_change *ret)
 {
 	CLEANUP_FREE char *name = strndup(a->key, a->key_len);
 	const struct knob *k = name ? knob_find(name) : NULL;
-	struct value v;
+	const struct offered_knob *offered = name && !k ? ctl_offered(c, name) : NULL;
 	struct err e = { 0 };
 
 	if (!name)
 		return ctl_fail(c, CTL_FAILED, "out of memory");
+	if (offered)
+		k = &offered->knob;
 	if (!k)
 		return ctl_fail_knob(c, name);
 	if (member(values, name))
 		return ctl_fail(c, CTL_FAILED, "'%s' is given twice", name);
-	if (value_parse(&k->spec, a->value, &v, &e) < 0)
+	if (value_parse(&k->spec, a->value, &ret->v, &e) < 0)
 		return ctl_fail(c, CTL_FAILED, "set '%s': %s", name, e.text);
+	ret->knob = k;
 	json_object_object_add(values, name, json_object_new_string(a->value));
 	return CTL_OK;
 }
 
 /* Look at every assignment, so that all that is wrong is told at once. */
-static int check_assignments(struct ctl *c, const struct request *r, struct json_object *values)
+static int check_assignments(struct ctl *c, const struct request *r, struct json_object *values,
+			     struct knob_change *changes)
 {
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < r->n_args; i++)
-		wrong += check_assignment(c, &r->args[i], values) != CTL_OK;
+		wrong += check_assignment(c, &r->args[i], values, &changes[i]) != CTL_OK;
 	if (!wrong)
 		return CTL_OK;
 	if (r->n_args > 1)
@@ -40,8 +44,29 @@ static int check_assignments(struct ctl *c, const struct request *r, struct json
 	return CTL_FAILED;
 }
 
+/* Without smcd: one message to the kernel, which does all or nothing; smcd knows of none of it then. */
+static int set_directly(struct ctl *c, const struct knob_change *changes, size_t n, struct json_object **ret)
+{
+	struct json_object *params, *names;
+	struct kernel *k = NULL;
+	struct err e = { 0 };
+	int rc = ctl_kernel(c, &k);
+
+	if (rc != CTL_OK)
+		return rc;
+	if (kernel_knobs_set(k, changes, n, &e) < 0)
+		return ctl_fail_err(c, &e);
+	params = json_object_new_object();
+	names = json_object_new_array();
+	json_object_object_add(params, "names", names);
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(names, json_object_new_string(changes[i].knob->name));
+	return ctl_read(c, METHOD_LIST_KNOBS, NULL, params, ret);
+}
+
 int cmd_knobs_set(struct ctl *c, const struct request *r)
 {
+	CLEANUP_FREE struct knob_change *changes = calloc(r->n_args, sizeof(*changes));
 	CLEANUP_JSON struct json_object *reply = NULL;
 	CLEANUP_JSON struct json_object *params = json_object_new_object();
 	struct json_object *values = json_object_new_object();
@@ -50,9 +75,17 @@ int cmd_knobs_set(struct ctl *c, const struct request *r)
 	json_object_object_add(params, "values", values);
 	if (request_has(r, OPT_SAVE))
 		json_object_object_add(params, "save", json_object_new_boolean(true));
-	rc = check_assignments(c, r, values);
+	if (!changes)
+		return ctl_fail(c, CTL_FAILED, "out of memory");
+	if (request_has(r, OPT_SAVE) && request_has(r, OPT_DIRECT))
+		return ctl_fail(c, CTL_USAGE, "--save needs smcd, and --direct does without it");
+	rc = check_assignments(c, r, values, changes);
 	if (rc != CTL_OK)
 		return rc;
+	if (request_has(r, OPT_DIRECT)) {
+		rc = set_directly(c, changes, r->n_args, &reply);
+		return rc == CTL_OK ? ctl_print_knobs(c, reply) : rc;
+	}
 	rc = ctl_write(c, METHOD_SET_KNOBS, json_object_get(params), &reply);
 	return rc == CTL_OK ? ctl_print_knobs(c, reply) : rc;
 }

@@ -273,33 +273,44 @@ static void say_direct(struct ctl *c)
 		ctl_note(c, "smcd is not running; read from the kernel directly");
 }
 
-int ctl_kernel(struct ctl *c, struct kernel **ret)
+static int open_kernel(struct ctl *c, struct err *e)
 {
 	const char *netns = asked_netns(c);
 	struct features features;
 	struct transport t;
-	struct err e = { 0 };
 	int r;
 
-	if (c->kernel) {
-		*ret = c->kernel;
-		return CTL_OK;
-	}
-	r = transport_open(netns, NULL, &t, &e);
+	if (c->kernel)
+		return 0;
+	r = transport_open(netns, NULL, &t, e);
 	if (r >= 0)
 		r = kernel_new(t, netns, &c->kernel);
 	if (r < 0) {
-		e.code = r;
-		if (!*e.text)
-			err_set(&e, r, "open the kernel's interfaces: %s", strerror(-r));
-		return ctl_fail_err(c, &e);
+		e->code = r;
+		return *e->text ? r : err_set(e, r, "open the kernel's interfaces: %s", strerror(-r));
 	}
 	/* Looking must not load a module: that is left to smcd and to who administers the host. */
-	r = kernel_probe(c->kernel, false, &features, &e);
-	if (r < 0)
+	return kernel_probe(c->kernel, false, &features, e);
+}
+
+int ctl_kernel(struct ctl *c, struct kernel **ret)
+{
+	struct err e = { 0 };
+
+	if (open_kernel(c, &e) < 0)
 		return ctl_fail_err(c, &e);
 	*ret = c->kernel;
 	return CTL_OK;
+}
+
+const struct offered_knob *ctl_offered(struct ctl *c, const char *name)
+{
+	struct err e = { 0 };
+
+	if (!c->offered_read && open_kernel(c, &e) == 0)
+		(void)kernel_knobs_offered(c->kernel, &c->offered, &e);
+	c->offered_read = true;
+	return offered_find(&c->offered, name);
 }
 
 static int read_direct(struct ctl *c, enum method_id m, const struct noun *noun, struct json_object *params,
@@ -469,6 +480,7 @@ int ctl_run(struct session *s, int n, char *const *words)
 	if (c.failures.len && request_has(&req, OPT_JSON))
 		print_failures(&c, r);
 	text_done(&c.failures);
+	offered_done(&c.offered);
 	c.kernel = kernel_free(c.kernel);
 	c.daemon = varlink_free(c.daemon);
 	/* A full disk or a closed pipe must not look like success. */

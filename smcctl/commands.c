@@ -25,7 +25,9 @@ const struct option_row option_table[N_OPTIONS] = {
 	[OPT_NO_COLOR] = { "no-color", 0, NULL,
 			   "No colours; so too when NO_COLOR is set or the output is no terminal." },
 	[OPT_SOCKET] = { "socket", 0, "PATH", "Where smcd listens (default: " SMCD_SOCKET ")." },
-	[OPT_DIRECT] = { "direct", 0, NULL, "Read from the kernel, without smcd; for commands that only show." },
+	[OPT_DIRECT] = { "direct", 0, NULL,
+			 "Without smcd: read from the kernel, for commands that only show; for set: all or nothing, and only "
+			 "where the kernel has smc_tune." },
 	[OPT_HELP] = { "help", 'h', NULL, "Help for smcctl or for the command before it." },
 	[OPT_VERSION] = { "version", 0, NULL, "Version of smcctl." },
 	[OPT_SAVE] = { "save", 0, NULL,
@@ -72,6 +74,7 @@ const struct command commands[] = {
 	  .max_args = ARGS_MAX,
 	  .options = OPTION(OPT_SAVE),
 	  .access = ACCESS_WRITE,
+	  .direct = true,
 	  .run = cmd_knobs_set,
 	  .summary = "Set tunables until reboot or reset",
 	  .details =
@@ -101,6 +104,7 @@ const struct command commands[] = {
 	  .max_args = ARGS_MAX,
 	  .options = OPTION(OPT_SAVE),
 	  .access = ACCESS_WRITE,
+	  .direct = true,
 	  .run = cmd_knobs_set,
 	  .summary = "Short for knobs set" },
 	{ .name = "stats",

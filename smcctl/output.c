@@ -60,15 +60,53 @@ static size_t array_length(struct json_object *o)
 
 /* ---- knobs ---- */
 
-static void add_knob_value(const struct knob *k, struct json_object *o, struct text *t)
+/* What is shown of a knob's notation. One that no table has is described by its own JSON. */
+static struct value_spec spec_of_json(const struct knob *k, struct json_object *o)
 {
-	struct value v = value_of_json(&k->spec, o);
+	struct json_object *unit = member(o, "unit"), *min = member(o, "min"), *max = member(o, "max");
+	struct value_spec spec = { .type = TYPE_COUNT, .max = UINT64_MAX };
 
+	if (k)
+		spec = k->spec;
+	for (enum value_type t = 0; !k && unit && t <= TYPE_MSECONDS; t++)
+		if (*value_unit(t) && str_eq(value_unit(t), json_object_get_string(unit)))
+			spec.type = t;
+	if (!k && json_object_is_type(member(o, "value"), json_type_boolean))
+		spec.type = TYPE_BOOL;
+	if (min && max && value_has_range(spec.type)) {
+		spec.min = json_object_get_uint64(min);
+		spec.max = json_object_get_uint64(max);
+	}
+	return spec;
+}
+
+static void add_knob_value(const struct value_spec *spec, struct json_object *o, struct text *t)
+{
+	struct value v;
+
+	/* Names are shown as they are, also those that the table does not know. */
+	if (json_object_is_type(o, json_type_string) && spec->type != TYPE_STRING) {
+		add_string(t, o);
+		return;
+	}
+	v = value_of_json(spec, o);
 	/* An empty name is a value; "-" would say that there is none. */
 	if (v.kind == VALUE_STR && !*v.s)
 		text_add(t, "\"\"");
 	else
-		value_text(&k->spec, v, t);
+		value_text(spec, v, t);
+}
+
+static void add_allowed(const struct value_spec *spec, struct json_object *o, struct text *t)
+{
+	struct json_object *choices = member(o, "choices");
+
+	for (size_t i = 0; i < array_length(choices); i++) {
+		text_add(t, "%s", i ? ", " : "");
+		add_string(t, json_object_array_get_idx(choices, i));
+	}
+	if (!array_length(choices))
+		value_allowed(spec, t);
 }
 
 static void add_expected(struct json_object *o, struct text *t)
@@ -92,19 +130,20 @@ static void add_expected(struct json_object *o, struct text *t)
 static void add_knob_row(struct table *t, const struct knob *k, struct json_object *o, bool wide)
 {
 	bool supported = json_object_get_boolean(member(o, "supported"));
+	struct value_spec spec = spec_of_json(k, o);
 
-	text_add(table_cell(t), "%s", k->name);
-	add_knob_value(k, member(o, "value"), table_cell(t));
-	add_knob_value(k, member(o, "default"), table_cell(t));
+	add_string(table_cell(t), member(o, "name"));
+	add_knob_value(&spec, member(o, "value"), table_cell(t));
+	add_knob_value(&spec, member(o, "default"), table_cell(t));
 	add_expected(o, table_cell(t));
 	add_string(table_cell(t), member(o, "takes_effect"));
 	add_string(table_cell(t), supported ? member(o, "source") : NULL);
 	if (!wide)
 		return;
-	value_allowed(&k->spec, table_cell(t));
+	add_allowed(&spec, o, table_cell(t));
 	add_string(table_cell(t), member(o, "scope"));
 	add_string(table_cell(t), member(o, "surface"));
-	text_add(table_cell(t), "%s", k->doc);
+	add_string(table_cell(t), member(o, "doc"));
 }
 
 void knobs_text(struct json_object *array, bool wide, struct text *out)
@@ -119,8 +158,7 @@ void knobs_text(struct json_object *array, bool wide, struct text *out)
 		struct json_object *o = json_object_array_get_idx(array, i), *name = member(o, "name");
 		const struct knob *k = name ? knob_find(json_object_get_string(name)) : NULL;
 
-		/* A newer smcd may know more of them than this smcctl. */
-		if (!k)
+		if (!name)
 			continue;
 		add_knob_row(&t, k, o, wide);
 		lacking |= !json_object_get_boolean(member(o, "supported"));
@@ -143,7 +181,7 @@ static void add_field(const struct field *f, struct json_object *o, struct text 
 
 static bool is_right(const struct field *f)
 {
-	return f->spec.type == TYPE_COUNT || f->spec.type == TYPE_SIZE || f->spec.type == TYPE_SECONDS;
+	return value_has_range(f->spec.type);
 }
 
 void noun_text(const struct noun *n, struct json_object *array, bool wide, struct text *out)
@@ -371,7 +409,9 @@ static void add_kernel(struct text *t, struct json_object *kernel)
 	label(t, "kernel");
 	if (flag(kernel, "smc"))
 		text_add(t, "SMC is there%s%s", flag(kernel, "pnetid") ? ", with pnet table" : ", without pnet table",
-			 flag(kernel, "sysctl") ? " and sysctls" : ", without sysctls");
+			 flag(kernel, "tune")     ? " and smc_tune"
+			 : flag(kernel, "sysctl") ? " and sysctls"
+						  : ", without sysctls");
 	else if (member(kernel, "smc"))
 		text_add(t, "SMC is not there");
 	else

@@ -23,7 +23,7 @@ int ctl_check_knob_names(struct ctl *c, const struct request *r)
 	for (size_t i = 0; i < r->n_args; i++) {
 		const char *name = r->args[i].word;
 
-		if (!knob_find(name))
+		if (!knob_find(name) && !ctl_offered(c, name))
 			rc = ctl_fail_knob(c, name);
 	}
 	return rc;

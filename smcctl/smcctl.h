@@ -92,6 +92,7 @@ struct command {
 	uint32_t options; /* OPTION() bits beside the common ones */
 	enum access access;
 	bool local;     /* works with neither daemon nor kernel */
+	bool direct;    /* takes --direct although it changes something: the kernel does it all or not at all */
 	bool host_wide; /* about the whole host: --netns is refused */
 	int (*run)(struct ctl *c, const struct request *r);
 };
@@ -239,7 +240,9 @@ struct ctl {
 	struct varlink *daemon; /* connected by the first call */
 	int daemon_error;       /* why there is no connection: smcd is absent, or lets the caller not in */
 	struct kernel *kernel;  /* opened by the first direct read */
-	struct text failures;   /* messages so far, one a line: for --json */
+	struct offered offered; /* what the kernel offers, from when a knob was looked for that no table has */
+	bool offered_read;
+	struct text failures; /* messages so far, one a line: for --json */
 };
 
 /* Run one command line (without the program's name): what main() and the shell do. */
@@ -274,6 +277,8 @@ int ctl_print_help(struct ctl *c, const char *name, const struct command *comman
 /* Text whose first line is the head of a table (bold on a terminal). */
 int ctl_print(struct ctl *c, const struct text *t, bool head);
 
+/* A knob that is in no table and that the kernel offers. NULL: it does not, or cannot be asked. */
+const struct offered_knob *ctl_offered(struct ctl *c, const char *name);
 /* There is no knob of this name; with the nearest one. */
 int ctl_fail_knob(struct ctl *c, const char *name);
 /* Are all arguments names of knobs? Reports every one that is not. */

@@ -24,7 +24,8 @@ static int direct_status(struct ctl *c, struct json_object **ret)
 	json_object_object_add(status, "kernel", kernel);
 	json_object_object_add(kernel, "smc", json_object_new_boolean(f.smc));
 	json_object_object_add(kernel, "pnetid", json_object_new_boolean(f.pnetid));
-	json_object_object_add(kernel, "sysctl", json_object_new_boolean(f.sysctl));
+	json_object_object_add(kernel, "sysctl", f.tune ? NULL : json_object_new_boolean(f.sysctl));
+	json_object_object_add(kernel, "tune", json_object_new_boolean(f.tune));
 	json_object_object_add(kernel, "message",
 			       json_object_new_string(f.smc ? "" : "modprobe smc loads it, where the kernel has it"));
 	json_object_object_add(status, "policy", NULL);

@@ -234,7 +234,7 @@ static int call_list_knobs(struct request *q, struct json_object **ret)
 	for (size_t i = 0; names && i < json_object_array_length(names); i++) {
 		const char *name = json_object_get_string(json_object_array_get_idx(names, i));
 
-		if (knob_find(name))
+		if (knob_find(name) || manager_offers(q->api->manager, param_str(q, "netns"), name))
 			continue;
 		q->f.kind = FAIL_NO_SUCH_KNOB;
 		q->f.suggestion = knob_suggest(name);
@@ -327,7 +327,8 @@ static struct json_object *kernel_json(struct manager *m)
 
 	add(o, "smc", known ? json_object_new_boolean(m->features.smc) : NULL);
 	add(o, "pnetid", known ? json_object_new_boolean(m->features.pnetid) : NULL);
-	add(o, "sysctl", known ? json_object_new_boolean(m->features.sysctl) : NULL);
+	add(o, "sysctl", known && !m->features.tune ? json_object_new_boolean(m->features.sysctl) : NULL);
+	add(o, "tune", known ? json_object_new_boolean(m->features.tune) : NULL);
 	if (known) /* what was tried again on the way does not count */
 		err_set(&e, 0, m->features.smc ? "" : "this kernel has no SMC: the module smc is not loaded");
 	add(o, "message", str(e.text));

@@ -65,6 +65,7 @@ struct change {
 	const char *netns;
 	struct kernel *k, *opened;
 	struct knob_state *now;
+	struct offered offered; /* for knobs that the table does not know */
 	struct state next;
 	struct knob_record *rec; /* of next */
 	struct plan plan;
@@ -75,6 +76,7 @@ static void change_done(struct change *c)
 {
 	kernel_free(c->opened);
 	free(c->now);
+	offered_done(&c->offered);
 	state_done(&c->next);
 	plan_done(&c->plan);
 }
@@ -97,27 +99,33 @@ static int change_begin(struct change *c, struct manager *m, const char *netns, 
 	if (!ns)
 		return fail_memory(f);
 	c->rec = ns->knobs;
-	r = knob_states_read(c->k, c->now, &f->e);
+	r = knob_states_read(c->k, c->now, &c->offered, &f->e);
 	return r < 0 ? fail_kernel(f, r) : 0;
 }
 
-static int change_knob(struct change *c, size_t i, struct value to, const char *why, struct failure *f)
+static int change_from(struct change *c, const struct knob *knob, struct value now, struct value to, const char *why,
+		       struct failure *f)
 {
 	struct step *s;
 
-	if (value_equal(c->now[i].value, to))
+	if (value_equal(now, to))
 		return 0;
 	s = plan_add(&c->plan, STEP_KNOB);
 	if (!s)
 		return fail_memory(f);
-	s->knob = &knobs[i];
-	s->from = held_copy(c->now[i].value);
+	s->knob = knob;
+	s->from = held_copy(now);
 	s->to = held_copy(to);
 	if (c->netns[0])
 		snprintf(s->why, sizeof(s->why), "%s in namespace '%s'", why, c->netns);
 	else
 		snprintf(s->why, sizeof(s->why), "%s", why);
 	return 0;
+}
+
+static int change_knob(struct change *c, size_t i, struct value to, const char *why, struct failure *f)
+{
+	return change_from(c, &knobs[i], c->now[i].value, to, why, f);
 }
 
 /* Does the namespace's record say anything any more? */
@@ -294,21 +302,14 @@ static int saving_remove(const struct manager *m, struct saving *s, const bool *
 
 /* ---- set ---- */
 
-static int parse_assignment(const struct assignment *a, const struct knob **ret_knob, struct value *ret,
-			    struct failure *f)
+static int parse_assignment(const struct knob *knob, const char *value, struct value *ret, struct failure *f)
 {
 	CLEANUP_TEXT struct text allowed = { 0 };
-	const struct knob *knob = knob_find(a->name);
 	struct err why = { 0 };
-	int r;
+	int r = value_parse(&knob->spec, value, ret, &why);
 
-	if (!knob)
-		return fail_no_knob(f, a->name);
-	r = value_parse(&knob->spec, a->text, ret, &why);
-	if (r == 0) {
-		*ret_knob = knob;
+	if (r == 0)
 		return 0;
-	}
 	fail(f, FAIL_OUT_OF_RANGE, knob->name, r, "set '%s': %s", knob->name, why.text);
 	value_allowed(&knob->spec, &allowed);
 	snprintf(f->allowed, sizeof(f->allowed), "%s", text_str(&allowed));
@@ -333,6 +334,22 @@ static int set_one(struct change *c, const struct knob *knob, struct value to, b
 	return 0;
 }
 
+/* A knob that only the kernel describes. */
+static int set_unknown(struct change *c, const struct assignment *a, bool save, struct failure *f)
+{
+	const struct offered_knob *k = offered_find(&c->offered, a->name);
+	struct value to = { 0 };
+	int r;
+
+	if (!k)
+		return fail_no_knob(f, a->name);
+	if (save)
+		return fail(f, FAIL_UNSUPPORTED, "save", -EOPNOTSUPP,
+			    "save '%s': it is newer than this smcd, whose policies do not know it", k->knob.name);
+	r = parse_assignment(&k->knob, a->text, &to, f);
+	return r < 0 ? r : change_from(c, &k->knob, k->value, to, "request", f);
+}
+
 int manager_set_knobs(struct manager *m, const char *netns, const struct assignment *a, size_t n, bool save,
 		      struct failure *f)
 {
@@ -344,10 +361,12 @@ int manager_set_knobs(struct manager *m, const char *netns, const struct assignm
 		return r;
 	/* Everything is looked at before anything is touched. */
 	for (size_t i = 0; i < n; i++) {
-		const struct knob *knob = NULL;
+		const struct knob *knob = knob_find(a[i].name);
 		struct value v = { 0 };
 
-		r = parse_assignment(&a[i], &knob, &v, f);
+		if (!knob)
+			continue; /* the kernel may know it */
+		r = parse_assignment(knob, a[i].text, &v, f);
 		if (r < 0)
 			return r;
 		s.values[knob_index(knob)] = v;
@@ -359,13 +378,18 @@ int manager_set_knobs(struct manager *m, const char *netns, const struct assignm
 			return r;
 	}
 	r = change_begin(&c, m, netns, f);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (!knob_find(a[i].name))
+			r = set_unknown(&c, &a[i], save, f);
 	for (size_t i = 0; r == 0 && i < n_knobs; i++)
 		if (s.touched[i])
 			r = set_one(&c, &knobs[i], s.values[i], save, f);
 	if (r == 0 && save)
 		r = saving_write(m, &s, f);
-	if (r == 0)
+	if (r == 0) {
+		drop_empty(&c);
 		r = change_commit(&c, f);
+	}
 	return saving_end(m, &s, r);
 }
 
@@ -391,12 +415,12 @@ static struct value reset_target(const struct change *c, size_t i, bool named)
 	if (c->rec[i].before.kind != VALUE_ABSENT)
 		return held_value(&c->rec[i].before);
 	/* "All" is all that smcd has to do with: what others set stays. */
-	return named ? knobs[i].def : (struct value){ 0 };
+	return named ? c->now[i].def : (struct value){ 0 };
 }
 
 static int reset_one(struct change *c, size_t i, bool to_default, bool named, struct failure *f)
 {
-	struct value pol = policy_value(c, i), to = to_default ? knobs[i].def : reset_target(c, i, named);
+	struct value pol = policy_value(c, i), to = to_default ? c->now[i].def : reset_target(c, i, named);
 	struct held target = held_copy(to), now = held_copy(c->now[i].value);
 	struct value under = pol.kind != VALUE_ABSENT ? pol : held_value(&c->rec[i].before);
 	bool keep = to_default && under.kind != VALUE_ABSENT && !value_equal(under, to);
@@ -427,6 +451,16 @@ static int reset_one(struct change *c, size_t i, bool to_default, bool named, st
 	return 0;
 }
 
+/* A knob that only the kernel describes: to its default, which is all that is known. */
+static int reset_unknown(struct change *c, const char *name, struct failure *f)
+{
+	const struct offered_knob *k = offered_find(&c->offered, name);
+
+	if (!k)
+		return fail_no_knob(f, name);
+	return change_from(c, &k->knob, k->value, k->knob.def, "reset to the kernel's default", f);
+}
+
 int manager_reset_knobs(struct manager *m, const char *netns, const char *const *names, size_t n, bool to_default,
 			bool save, struct failure *f)
 {
@@ -440,14 +474,16 @@ int manager_reset_knobs(struct manager *m, const char *netns, const char *const 
 	for (size_t i = 0; i < n; i++) {
 		const struct knob *knob = knob_find(names[i]);
 
-		if (!knob)
-			return fail_no_knob(f, names[i]);
-		named[knob_index(knob)] = true;
+		if (knob)
+			named[knob_index(knob)] = true;
 	}
 	if (save)
 		r = may_save(m, netns, &s, f);
 	if (r == 0)
 		r = change_begin(&c, m, netns, f);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (!knob_find(names[i]))
+			r = reset_unknown(&c, names[i], f);
 	if (r == 0 && save)
 		r = saving_remove(m, &s, named, n == 0, f);
 	for (size_t i = 0; r == 0 && i < n_knobs; i++)

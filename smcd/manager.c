@@ -154,6 +154,17 @@ int manager_kernel(struct manager *m, const char *netns, struct kernel **ret, st
 	return 0;
 }
 
+bool manager_offers(struct manager *m, const char *netns, const char *name)
+{
+	CLEANUP_KERNEL struct kernel *opened = NULL;
+	CLEANUP_OFFERED struct offered o = { 0 };
+	struct failure f = { 0 };
+	struct kernel *k;
+
+	return manager_kernel(m, netns, &k, &opened, &f) == 0 && kernel_knobs_offered(k, &o, NULL) == 0 &&
+	       offered_find(&o, name);
+}
+
 int manager_look(struct manager *m, struct err *e)
 {
 	return kernel_probe(m->k, false, &m->features, e);

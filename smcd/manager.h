@@ -91,7 +91,8 @@ struct assignment {
 	const char *name, *text;
 };
 /*
- * All or none, in the namespace ("" is smcd's own). save: also for the next boot; FAIL_UNSUPPORTED when a file of the
+ * All or none, in the namespace ("" is smcd's own). Of knobs that only the kernel describes nothing is remembered: they
+ * are set, and reset to the kernel's default. save: also for the next boot; FAIL_UNSUPPORTED when a file of the
  * policy that is read later names the knob too.
  */
 int manager_set_knobs(struct manager *m, const char *netns, const struct assignment *a, size_t n, bool save,
@@ -119,6 +120,8 @@ int manager_set_seid(struct manager *m, bool on, struct failure *f);
  */
 int manager_kernel(struct manager *m, const char *netns, struct kernel **ret, struct kernel **ret_opened,
 		   struct failure *f);
+/* Does the kernel of the namespace offer a knob that the table does not know? */
+bool manager_offers(struct manager *m, const char *netns, const char *name);
 /* Fill in who set each knob of states[n_knobs], as read from k, as far as smcd knows. */
 void manager_knob_sources(const struct manager *m, struct kernel *k, struct knob_state *states);
 /* How many changes a reload would make now; after manager_look(). */

@@ -39,7 +39,8 @@ static void pnet_text(const struct pnet_entry *p, struct text *t)
 /* Numbers exactly, as the kernel's files have them; what has names, by its name. */
 static void held_text(const struct value_spec *spec, const struct held *h, struct text *t)
 {
-	if (h->kind == VALUE_UINT && (spec->type == TYPE_SIZE || spec->type == TYPE_SECONDS))
+	if (h->kind == VALUE_UINT &&
+	    (spec->type == TYPE_SIZE || spec->type == TYPE_SECONDS || spec->type == TYPE_MSECONDS))
 		text_add(t, "%llu", (unsigned long long)h->u);
 	else if (h->kind == VALUE_STR)
 		text_add(t, "'%s'", h->s);
@@ -239,6 +240,7 @@ static int step_undo(const struct plan *p, const struct step *s, int failed, str
 void observed_done(struct observed *o)
 {
 	free(o->knobs);
+	offered_done(&o->offered);
 	list_done(&o->pnet);
 	list_done(&o->ueid);
 	*o = (struct observed){ 0 };
@@ -280,7 +282,7 @@ int observe(struct kernel *k, unsigned int what, struct observed *ret, struct er
 	if (!o.knobs)
 		return err_set(e, -ENOMEM, "read the state of SMC: out of memory");
 	if (what & OBSERVE_KNOBS)
-		r = knob_states_read(k, o.knobs, e);
+		r = knob_states_read(k, o.knobs, &o.offered, e);
 	if (r == 0 && (what & OBSERVE_PNET))
 		r = observe_list(k, NOUN_PNET, &o.pnet, &o.has_pnet, e);
 	if (r == 0 && (what & OBSERVE_EIDS))
@@ -318,6 +320,16 @@ bool observed_ueid(const struct observed *o, const char *eid)
 
 /* ---- all of it ---- */
 
+static struct value observed_knob(const struct observed *o, const struct knob *k)
+{
+	const struct offered_knob *other;
+
+	if (knob_in_table(k))
+		return o->knobs[knob_index(k)].value;
+	other = offered_find(&o->offered, k->name);
+	return other ? other->value : (struct value){ 0 };
+}
+
 /* Does the kernel have what the step was to bring about (want), or what was there before it (!want)? */
 static bool step_holds(const struct step *s, bool want, const struct observed *o, const struct pnet_entry *pnet,
 		       size_t n)
@@ -328,7 +340,7 @@ static bool step_holds(const struct step *s, bool want, const struct observed *o
 		return true;
 	switch (s->kind) {
 	case STEP_KNOB:
-		return value_equal(o->knobs[knob_index(s->knob)].value, held_value(h));
+		return value_equal(observed_knob(o, s->knob), held_value(h));
 	case STEP_SEID:
 		return value_equal(o->seid, held_value(h));
 	case STEP_PNET_ADD:
@@ -379,14 +391,45 @@ static int steps_verify(struct step *v, size_t n, bool want, struct kernel *k, s
 	return r;
 }
 
+static size_t n_knob_steps(const struct plan *p)
+{
+	size_t n = 0;
+
+	while (n < p->n && p->v[n].kind == STEP_KNOB)
+		n++;
+	return n;
+}
+
+/* What the first n steps, all of knobs, have changed goes back in one message. */
+static int undo_knobs(struct step *v, size_t n, struct kernel *k, const struct logger *log, struct err *e)
+{
+	CLEANUP_FREE struct knob_change *changes = calloc(n, sizeof(*changes));
+	CLEANUP_OBSERVED struct observed o = { 0 };
+	size_t n_changes = 0;
+	int r = changes ? observe(k, OBSERVE_KNOBS, &o, e) : err_set(e, -ENOMEM, "out of memory");
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		if (!step_holds(&v[i], false, &o, NULL, 0))
+			changes[n_changes++] = (struct knob_change){ v[i].knob, held_value(&v[i].from) };
+	r = kernel_knobs_set(k, changes, n_changes, e);
+	if (r < 0)
+		log_error(log, "cannot take back: %s", e->text);
+	for (size_t i = 0; r == 0 && i < n_changes; i++)
+		log_info(log, "took back: '%s'", changes[i].knob->name);
+	return r;
+}
+
 static int undo_steps(const struct plan *p, size_t n, int last_failed, struct kernel *k, const struct logger *log,
 		      struct err *e)
 {
+	size_t together = kernel_knobs_together(k) ? n_knob_steps(p) : 0;
 	struct err first = { 0 }, verify = { 0 };
 	struct step *v = p->v;
 	int r, worst = 0;
 
-	for (size_t i = n; i-- > 0;) {
+	for (size_t i = n; i-- > together;) {
 		CLEANUP_TEXT struct text t = { 0 };
 		int failed = i + 1 == n ? last_failed : 0;
 		struct err step_e = { 0 };
@@ -402,6 +445,10 @@ static int undo_steps(const struct plan *p, size_t n, int last_failed, struct ke
 		} else if (!failed) {
 			log_info(log, "took back: %s", text_str(&t));
 		}
+	}
+	if (together && undo_knobs(v, together, k, log, &verify) < 0 && worst == 0) {
+		first = verify;
+		worst = -EIO;
 	}
 	r = steps_verify(v, n, false, k, &verify);
 	if (worst == 0 && r < 0) {
@@ -439,17 +486,54 @@ static void log_step(const struct step *s, const struct logger *log)
 		log_info(log, "%s [%s]", text_str(&t), s->why);
 }
 
+/* All knobs in one message: how many steps that were, 0 where the kernel cannot. A failure is of all of them. */
+static int knobs_do(struct plan *p, struct kernel *k, struct err *e)
+{
+	size_t n = n_knob_steps(p);
+	CLEANUP_FREE struct knob_change *changes = NULL;
+	int r;
+
+	if (n == 0 || !kernel_knobs_together(k))
+		return 0;
+	changes = calloc(n, sizeof(*changes));
+	if (!changes)
+		return err_set(e, -ENOMEM, "set knobs: out of memory");
+	for (size_t i = 0; i < n; i++)
+		changes[i] = (struct knob_change){ p->v[i].knob, held_value(&p->v[i].to) };
+	r = kernel_knobs_set(k, changes, n, e);
+	return r < 0 ? r : (int)n;
+}
+
+/* Step i failed, or (0) all of the knobs together. */
+static void name_failed(const struct plan *p, size_t n, struct err *e)
+{
+	CLEANUP_TEXT struct text t = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			text_add(&t, ", ");
+		step_text(&p->v[i], &t);
+	}
+	err_prefix(e, "%s [%s]", text_str(&t), p->v[0].why);
+}
+
 int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct err *e)
 {
 	struct err own = { 0 };
-	int r;
+	int r, together;
 
 	if (!e)
 		e = &own;
+	together = knobs_do(p, k, e);
+	if (together < 0) {
+		name_failed(p, n_knob_steps(p), e);
+		give_up(p, n_knob_steps(p), together, k, log, e);
+		return together;
+	}
 	for (size_t i = 0; i < p->n; i++) {
 		CLEANUP_TEXT struct text t = { 0 };
 
-		r = step_do(&p->v[i], k, e);
+		r = i < (size_t)together ? 0 : step_do(&p->v[i], k, e);
 		if (r < 0) {
 			step_text(&p->v[i], &t);
 			err_prefix(e, "%s [%s]", text_str(&t), p->v[i].why);
@@ -487,9 +571,11 @@ int plan_remember_left(const struct plan *p, struct state *s, struct state_netns
 
 	for (size_t i = 0; r == 0 && i < p->n; i++) {
 		const struct step *step = &p->v[i];
-		struct knob_record *rec = step->knob ? &ns->knobs[knob_index(step->knob)] : NULL;
+		struct knob_record *rec = NULL;
 
-		if (!step->left)
+		if (step->knob && knob_in_table(step->knob))
+			rec = &ns->knobs[knob_index(step->knob)];
+		if (!step->left || (step->knob && !rec)) /* of what the table does not know nothing is kept */
 			continue;
 		if (step->kind == STEP_KNOB)
 			remember(&rec->before, &rec->made, step);

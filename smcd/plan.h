@@ -50,8 +50,9 @@ struct step *plan_add(struct plan *p, enum step_kind kind);
 void step_text(const struct step *s, struct text *t);
 
 /*
- * Do all of it, log each change, read back. When a step fails the ones before it are undone and that is verified; e
- * then names the step, and says so when something could not be put back.
+ * Do all of it, log each change, read back. Where the kernel can set several knobs at a time, all of the plan's are.
+ * When a step fails the ones before it are undone and that is verified; e then names the step, and says so when
+ * something could not be put back.
  */
 int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct err *e);
 /*
@@ -64,6 +65,7 @@ bool plan_left_something(const struct plan *p);
 /* What the kernel has, read once: */
 struct observed {
 	struct knob_state *knobs; /* n_knobs */
+	struct offered offered;   /* for knobs that the table does not know */
 	struct list pnet, ueid;
 	bool has_pnet, has_ueid; /* this kernel has such tables */
 	struct value seid;       /* absent: this kernel has none */

@@ -4,7 +4,7 @@
 _smcctl()
 {
 	local names="status knobs show set stats fallbacks explain linkgroups links devices sockets pnet ueid seid metrics policy version shell help"
-	local knobs="wmem rmem autocorking_size smcr_buf_type smcr_testlink_time smcr_max_links_per_lgr smcr_max_conns_per_lgr limit_smc_hs smcr_max_send_wr smcr_max_recv_wr hs_ctrl hs_workers lo_max_dmbs cork_ceiling tx_nocache_min"
+	local knobs="wmem rmem autocorking_size smcr_buf_type smcr_testlink_time smcr_max_links_per_lgr smcr_max_conns_per_lgr limit_smc_hs smcr_max_send_wr smcr_max_recv_wr hs_ctrl hs_workers lo_max_dmbs cork_mode cork_ceiling tx_nocache_min"
 	local reasons="MEM TIMEOUT_CL TIMEOUT_AL CNFERR PEERNOSMC IPSEC NOSMCDEV NOSMCDDEV NOSMCRDEV NOISM2SUPP NOV2EXT NOV2DEXT NOSEID NOSMCD2DEV NOUEID RELEASEERR MAXCONNERR MAXLINKERR MODEUNSUPP RMBE_EC OPTUNSUPP DIFFPREFIX GETVLANERR ISMVLANERR NOACTLINK NOSRVLINK VERSMISMAT MAX_DMB NOROUTE NOINDIRECT SYNCERR PEERDECL INTERR ERR_RTOK ERR_RDYLNK ERR_REGBUF"
 	local common="--netns --json --wide --no-color --socket --direct --help --version"
 	local valued="--netns -n --socket "
@@ -74,6 +74,7 @@ _smcctl()
 	local -A values=(
 		[knob:smcr_buf_type]="physical virtual mixed"
 		[knob:limit_smc_hs]="off on"
+		[knob:cork_mode]="auto application off"
 		[linkgroups:tech]="smcd smcr"
 		[linkgroups:role]="client server"
 		[linkgroups:type]="none single symmetric asymmetric-peer asymmetric-local"

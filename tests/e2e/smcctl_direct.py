@@ -92,11 +92,23 @@ def test_nouns():
 
 
 def test_direct_option():
-    """--direct asks no daemon and says nothing; it is for reading only"""
+    """--direct asks no daemon and says nothing; it is for reading, and for set where the kernel has smc_tune"""
     smcctl = Fake()
     check(smcctl("--direct", "links", "show"), 0)
-    check(smcctl("--direct", "set", "wmem=1M"), 2, re.compile("smcd only"))
+    check(smcctl("--direct", "pnet", "flush"), 2, re.compile("smcd only"))
+    check(smcctl("--direct", "set", "wmem=1M"), 1, re.compile("does not have the generic netlink family smc_tune"))
     assert "64K" in smcctl("--direct", "show", "wmem").out
+    smcctl = Fake("era 6.12-smcd\nknob turbo unit=milliseconds min=5 max=5000 def=100")
+    check(smcctl("--direct", "set", "wmem=1M", "rmem=512K", "turbo=2s"), 0)
+    assert [k["value"] for k in smcctl("--direct", "show", "wmem", "rmem", "turbo", "-j").json["knobs"]] == [
+        1 << 20, 1 << 19, 2000]
+    # all or nothing, with what the kernel says
+    check(smcctl("--direct", "set", "wmem=2M", "smcr_testlink_time=9000000"), 1,
+          re.compile(r"kernel: smcr_testlink_time: not in 0\.\.8589934"))
+    check(smcctl("--direct", "set", "wmem=2M", "turbo=6s"), 1, re.compile("5..5000 milliseconds"))
+    check(smcctl("--direct", "set", "wmem=2M", "turbbo=6s"), 1, re.compile("there is no knob 'turbbo'"))
+    assert smcctl("--direct", "show", "wmem", "-j").json["knobs"][0]["value"] == 1 << 20
+    check(smcctl("--direct", "set", "wmem=2M", "--save"), 2, re.compile("--save needs smcd"))
 
 
 def test_empty_lists():

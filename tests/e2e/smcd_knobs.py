@@ -5,10 +5,20 @@ import json
 import os
 import sys
 
-from smcdtest import Daemon, run, tests_of
+import smcdtest
+from smcdtest import Daemon, on_era, run, tests_of
 
 POLICY = {"version": 1, "knobs": {"wmem": "256K"}, "pnet": [{"id": "NETA", "interface": "eth0"}], "ueid": ["PROD-EID-1"]}
 SAVED = "90-smcctl.json"
+
+
+def has_tune():
+    return smcdtest.ERA == "6.12-smcd"
+
+
+def refuse_set(error, knob):
+    """The fault by which a set that has the knob fails."""
+    return f"fault answer {error} 0 cmd=KNOB_SET" if has_tune() else f"fault sysctl_write {error} 0 cmd={knob}"
 
 
 def set_knobs(d, values, **more):
@@ -67,7 +77,7 @@ def test_kernel_refuses():
     for fault, name in (("EINVAL", "EINVAL"), ("EPERM", "EPERM"), ("ignored", "EIO")):
         with Daemon(POLICY) as d:
             before = (d.knobs(), d.state())
-            d.kernel(f"fault sysctl_write {fault} 0 cmd=rmem")
+            d.kernel(refuse_set(fault, "rmem"))
             error, parameters = d.error("SetKnobs", {"values": {"wmem": "1M", "rmem": "1M", "limit_smc_hs": "on"}})
             assert error == "Kernel" and parameters["errno_name"] == name and "rmem" in parameters["message"], parameters
             d.kernel("fault clear")
@@ -189,14 +199,14 @@ def test_save_outranked():
 def test_save_put_back():
     """What the kernel refuses is not saved either: the saved policy is as before"""
     with Daemon(POLICY) as d:
-        d.kernel("fault sysctl_write EINVAL 0 cmd=rmem")
         for there in (False, True):
             if there:
                 set_knobs(d, {"wmem": "1M"}, save=True)
             before = (d.knobs(), d.state(), saved_text(d))
-            for fault in ("sysctl_write EINVAL 0 cmd=rmem", "sysctl_write ignored 0 cmd=rmem"):
-                d.kernel(f"fault clear\nfault {fault}")
+            for fault in ("EINVAL", "ignored"):
+                d.kernel(refuse_set(fault, "rmem"))
                 assert d.error("SetKnobs", {"values": {"wmem": "2M", "rmem": "1M"}, "save": True})[0] == "Kernel"
+                d.kernel("fault clear")
                 assert (d.knobs(), d.state(), saved_text(d)) == before, fault
                 d.ok("Reload")
                 assert d.knobs() == before[0], fault
@@ -216,7 +226,7 @@ def test_reset_saved():
             reset(d, *names)
             assert d.value(names[0]) == (131072 if restart else 1048576), "without save the saved value is the policy's"
             before = (d.knobs(), saved_text(d))
-            d.kernel(f"fault sysctl_write EPERM 0 cmd={names[0]}")
+            d.kernel(refuse_set("EPERM", names[0]))
             assert d.error("ResetKnobs", {"names": names, "save": True})[0] == "Kernel"
             d.kernel("fault clear")
             assert (d.knobs(), saved_text(d)) == before
@@ -345,9 +355,51 @@ def test_seid():
 def test_reads_once():
     """ListKnobs reads each knob once"""
     with Daemon(POLICY) as d:
-        d.kernel("fault sysctl_read EIO 1 after=1 cmd=rmem")
+        d.kernel("fault answer EIO 1 after=1 cmd=KNOB_GET" if has_tune() else "fault sysctl_read EIO 1 after=1 cmd=rmem")
         d.ok("ListKnobs")
         assert d.error("ListKnobs")[1]["errno_name"] == "EIO", "the second reading of rmem fails"
+
+
+def test_no_sysctl():
+    """With smc_tune several knobs are one message, nothing else is written, and a refusal has the kernel's own text"""
+    with Daemon(POLICY, fake="era 6.12-smcd\ntrace on\n") as d:
+        set_knobs(d, {"wmem": "1M", "rmem": "1M", "limit_smc_hs": "on", "cork_ceiling": "2s"})
+        d.ok("ListKnobs")
+        error, parameters = d.error("SetKnobs", {"values": {"wmem": "2M", "smcr_testlink_time": "9000000"}})
+        assert error == "Kernel" and parameters["errno_name"] == "ERANGE", parameters
+        assert parameters["extended_ack"] == "smcr_testlink_time: not in 0..8589934", parameters
+        assert "nothing is changed" in parameters["message"], parameters
+        assert d.value("wmem") == 1 << 20
+        with open(d.fake + ".log") as f:
+            trace = f.read()
+        assert "sysctl_" not in trace, trace
+        assert trace.count("KNOB_SET") == 3, trace  # the policy's, and two requests
+        assert d.ok("GetStatus")["status"]["kernel"] == {"smc": True, "pnetid": True, "sysctl": None, "tune": True, "message": ""}
+
+
+def test_newer_knob():
+    """A knob that only the kernel describes: shown, set beside others, reset to its default, in the metrics; not saved"""
+    fake = "era 6.12-smcd\nknob turbo type=choice max=1 choice0=slow choice1=fast\nknob linger unit=milliseconds min=5 max=5000 def=100\n"
+    with Daemon(POLICY, fake=fake + "netns blue\nnetns\n") as d:
+        shown = {k["name"]: k for k in d.ok("ListKnobs")["knobs"]}
+        assert not shown["turbo"]["known"] and shown["wmem"]["known"], shown["turbo"]
+        assert (shown["turbo"]["value"], shown["turbo"]["choices"]) == ("slow", ["slow", "fast"]), shown["turbo"]
+        assert (shown["linger"]["min"], shown["linger"]["max"], shown["linger"]["unit"]) == (5, 5000, "milliseconds")
+        got = {k["name"]: k["value"] for k in set_knobs(d, {"wmem": "1M", "linger": "1s", "turbo": "fast"})}
+        assert got == {"wmem": 1 << 20, "linger": 1000, "turbo": "fast"}, got
+        error, parameters = d.error("SetKnobs", {"values": {"wmem": "2M", "linger": "6s"}})
+        assert (error, parameters["name"], parameters["allowed"]) == ("OutOfRange", "linger", "5..5000 milliseconds"), parameters
+        assert d.error("SetKnobs", {"values": {"wmem": "2M", "lingr": "6s"}})[0] == "NoSuchKnob"
+        assert d.error("SetKnobs", {"values": {"linger": "1s"}, "save": True})[0] == "Unsupported"
+        assert "smc_knob_linger_milliseconds 1000\n" in d.ok("GetMetrics")["metrics"]
+        assert d.value("wmem") == 1 << 20
+        # nothing is remembered of it, neither here nor in other namespaces
+        assert [o["name"] for o in d.policy_status()["overrides"]] == ["wmem"]
+        set_knobs(d, {"linger": "2s"}, netns="blue")
+        assert "blue" not in json.dumps(d.state()), d.state()
+        assert reset(d, "linger")[0]["value"] == 100
+        assert d.error("ListKnobs", {"names": ["lingr"]})[0] == "NoSuchKnob"
+        assert d.ok("ListKnobs", {"names": ["linger"], "netns": "blue"})["knobs"][0]["value"] == 2000
 
 
 def test_explain():
@@ -373,4 +425,5 @@ def test_netlink_errors():
 
 
 if __name__ == "__main__":
-    run(tests_of(sys.modules[__name__]))
+    TESTS = tests_of(sys.modules[__name__])
+    run(TESTS + [on_era("6.12-smcd", test) for test in TESTS])

@@ -313,7 +313,7 @@ def test_probe_fails():
         assert d.error("GetPolicy")[1]["errno_name"] == "ENOMEM"
         d.kernel("fault clear")
         kernel = d.ok("GetStatus")["status"]["kernel"]
-        assert kernel == {"smc": True, "pnetid": True, "sysctl": True, "message": ""}, kernel
+        assert kernel == {"smc": True, "pnetid": True, "sysctl": True, "tune": False, "message": ""}, kernel
         d.kernel("module unload")
         message = d.ok("GetStatus")["status"]["kernel"]["message"]
         assert "no SMC" in message and "asking" not in message, message

@@ -13,6 +13,7 @@ import time
 
 PROGRAM = "smcd-fake"
 INTERFACE = "org.smcd.Manager"
+ERA = "6.12"  # of the fake kernels that the tests ask for by this name
 PATIENCE = 30  # seconds for anything to happen; sanitizers are slow
 
 
@@ -94,8 +95,9 @@ class Daemon:
 
     def kernel(self, lines):
         """Let something happen in the fake kernel (tests/fake/fake.h)."""
+        lines = lines if lines.endswith("\n") else lines + "\n"
         with open(self.fake, "a") as f:
-            f.write(lines if lines.endswith("\n") else lines + "\n")
+            f.write(lines.replace("era 6.12\n", f"era {ERA}\n"))
 
     def command(self):
         return [PROGRAM, "--policy", self.policy, "--policy-dir", self.policy_dir, "--state-dir", self.state_dir,
@@ -237,6 +239,19 @@ def wait_until(condition, what):
 
 class SkipTest(Exception):
     """Raised with the reason by a test that cannot run here."""
+
+
+def on_era(era, test):
+    """The same test on another kernel."""
+    def run_there():
+        global ERA
+        before, ERA = ERA, era
+        try:
+            test()
+        finally:
+            ERA = before
+    run_there.__doc__ = f"{test.__doc__} ({era})"
+    return run_there
 
 
 def tests_of(module):

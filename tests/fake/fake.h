@@ -20,6 +20,10 @@
  *   datagram BYTES           how much of a dump goes into one datagram (2560; the statistics need 2300)
  *   trace on|off             write each operation to SMCD_FAKE.log
  *   hs_ctrl NAME             a handshake control that can be chosen
+ *   tune on|off              loads the module anew with or without the family smc_tune, which 6.12-smcd has
+ *   knob NAME KEY=VALUE...   one that smc_tune offers and no table of the programs knows (type=number|bool|choice,
+ *                            unit=none|bytes|seconds|milliseconds, min=, max=, def=, scope=, effect=, read_only=on,
+ *                            choice0= to choice3=)
  *   netns [NAME]             what follows concerns this namespace, which is created; without NAME the initial one
  *   netns_del NAME           its name goes away, open transports stay
  *   iface NAME INDEX [HWPNETID]
@@ -77,7 +81,8 @@ const char *fake_state(struct fake *f, const char *netns);
 const char *fake_sysctl(struct fake *f, const char *netns, const char *name);
 /* Is the pnet ID applied to this RDMA device's port? "" when the port has none. Valid as long as f. */
 const char *fake_port_pnetid(struct fake *f, const char *device, unsigned int port);
-/* Requests of this name so far ("GET_STATS", "PNET_ADD", "GETFAMILY", "SMC_DIAG", "TCP_DIAG"), or "sysctl_write". */
+/* Requests of this name so far ("GET_STATS", "PNET_ADD", "GETFAMILY", "KNOB_SET", "SMC_DIAG", "TCP_DIAG"), or
+ * "sysctl_read" or "sysctl_write". */
 unsigned int fake_requests(struct fake *f, const char *name);
 /* Dumps that nobody read to the end: they make the socket's next dump EBUSY and keep the module from being unloaded. */
 unsigned int fake_dumps_open(struct fake *f);

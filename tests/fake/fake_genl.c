@@ -38,6 +38,9 @@ static const struct policy pnet_policy = {
 	.nul_strings = 1u << SMC_PNETID_NAME | 1u << SMC_PNETID_ETHNAME | 1u << SMC_PNETID_IBNAME,
 };
 
+/* Each command has one of its own in the kernel; what differs is looked at where the command is. */
+static const struct policy tune_policy = { .max = FAKE_ATTRS_MAX - 1, .strict = true };
+
 static int refuse(struct call *c, int err, const char *ext)
 {
 	snprintf(c->ext, sizeof(c->ext), "%s", ext);
@@ -106,6 +109,7 @@ static int family_at(const struct call *c, size_t i, struct family *ret)
 		{ "VFS_DQUOT", GENL_ID_VFS_DQUOT, 1, 6, "events" },
 		{ "ethtool", 0x15, 1, 0, "monitor" },
 		{ SMC_GENL_FAMILY_NAME, s->smc_family, SMC_GENL_FAMILY_VERSION, 1, NULL },
+		{ SMC_TUNE_FAMILY_NAME, s->tune_family, SMC_TUNE_FAMILY_VERSION, 0, NULL },
 		{ SMCR_GENL_FAMILY_NAME, s->pnet_family, SMCR_GENL_FAMILY_VERSION, SMC_PNETID_MAX, NULL },
 	};
 
@@ -994,6 +998,8 @@ const struct fake_op *fake_genl_op(struct call *c, int *ret_err)
 		return op_of(c, fake_ctrl_ops, n_fake_ctrl_ops, &ctrl_policy, g.cmd, ret_err);
 	if (c->req.nlmsg_type == s->smc_family)
 		return op_of(c, fake_smc_ops, n_fake_smc_ops, &smc_policy, g.cmd, ret_err);
+	if (c->req.nlmsg_type == s->tune_family)
+		return op_of(c, fake_tune_ops, n_fake_tune_ops, &tune_policy, g.cmd, ret_err);
 	if (c->req.nlmsg_type == s->pnet_family)
 		return op_of(c, fake_pnet_ops, n_fake_pnet_ops, &pnet_policy, g.cmd, ret_err);
 	*ret_err = -ENOENT;
@@ -1004,10 +1010,8 @@ static const struct {
 	const struct fake_op *ops;
 	const size_t *n;
 } all_ops[] = {
-	{ fake_ctrl_ops, &n_fake_ctrl_ops },
-	{ fake_smc_ops, &n_fake_smc_ops },
-	{ fake_pnet_ops, &n_fake_pnet_ops },
-	{ fake_diag_ops, &n_fake_diag_ops },
+	{ fake_ctrl_ops, &n_fake_ctrl_ops }, { fake_smc_ops, &n_fake_smc_ops },   { fake_pnet_ops, &n_fake_pnet_ops },
+	{ fake_tune_ops, &n_fake_tune_ops }, { fake_diag_ops, &n_fake_diag_ops },
 };
 
 const struct fake_op *fake_op_at(unsigned int i)

@@ -568,6 +568,7 @@ static int fake_sysctl_read(void *ctx, const char *name, char *buf, size_t size)
 	int r;
 
 	fake_lock(conn->f);
+	conn->f->s->sysctl_reads++;
 	x = fake_fault_due(conn->f, FAULT_SYSCTL_READ, -1, name);
 	r = x ? -x->err : fake_sysctl_show(conn->f, &conn->f->s->ns[conn->netns], name, buf, size);
 	fake_unlock(conn->f);

@@ -8,6 +8,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/smc.h>
+#include <linux/smc_tune.h>
 #include <net/if.h>
 
 #include "fake.h"
@@ -22,8 +23,10 @@
 #define FAKE_FAULTS_MAX 32
 #define FAKE_FBACK_MAX 36 /* SMC_MAX_FBACK_RSN_CNT */
 #define FAKE_HS_CTRLS_MAX 4
-#define FAKE_OPS_MAX 32
+#define FAKE_OPS_MAX 48
 #define FAKE_SYSCTLS_MAX 16
+#define FAKE_KNOBS_MAX 8 /* that no table but the fake kernel's knows */
+#define FAKE_CHOICES_MAX 4
 #define FAKE_PNETID_LEN 16
 #define FAKE_HZ 250
 
@@ -43,8 +46,10 @@ struct fake_sysctl {
 	enum rank since;
 	enum sysctl_type type;
 	int64_t min, max, def;
-	bool series; /* kernel-patch adds it */
-	bool host;   /* in the initial namespace only */
+	bool series;                            /* kernel-patch adds it */
+	bool host;                              /* in the initial namespace only */
+	uint8_t knob_type, unit, effect, scope; /* as smc_tune has it */
+	const char *const *choices;             /* NULL-terminated */
 };
 
 extern const struct fake_era fake_era_table[];
@@ -94,6 +99,13 @@ struct fake_iface {
 	char hw_pnetid[17];
 };
 
+/* A knob of a kernel that is newer than the programs. */
+struct fake_knob {
+	char name[32], choices[FAKE_CHOICES_MAX][16];
+	uint64_t type, unit, min, max, def, scope, effect, read_only;
+	unsigned int n_choices;
+};
+
 struct fake_fback {
 	uint32_t code;
 	uint64_t count;
@@ -104,6 +116,8 @@ struct fake_netns {
 	char name[64];
 	int64_t sysctl[FAKE_SYSCTLS_MAX];
 	char hs_ctrl[16];
+	uint64_t knobs[FAKE_KNOBS_MAX];
+	uint64_t knob_gen;
 	struct fake_pnet pnet[FAKE_PNET_MAX];
 	unsigned int n_pnet;
 	struct fake_iface ifaces[FAKE_IFACES_MAX];
@@ -147,9 +161,11 @@ struct fake_kstate {
 	size_t script_pos;
 	unsigned int script_line;
 	unsigned int era;
-	bool loaded, privileged, s390, ism_v2, pads, wide, capped, trace, seid_enabled;
-	unsigned int goodsize, netns; /* netns: which the script's lines concern */
-	uint16_t next_family, smc_family, pnet_family;
+	bool loaded, no_tune, privileged, s390, ism_v2, pads, wide, capped, trace, seid_enabled;
+	unsigned int goodsize, netns;                               /* netns: which the script's lines concern */
+	uint16_t next_family, smc_family, pnet_family, tune_family; /* 0: none */
+	struct fake_knob knobs[FAKE_KNOBS_MAX];
+	unsigned int n_knobs;
 	char host[33];
 	char hs_ctrls[FAKE_HS_CTRLS_MAX][16];
 	unsigned int n_hs_ctrls;
@@ -157,7 +173,7 @@ struct fake_kstate {
 	unsigned int n_ueid;
 	struct fake_fault faults[FAKE_FAULTS_MAX];
 	unsigned int n_faults;
-	unsigned int requests[FAKE_OPS_MAX], sysctl_writes, dumps_open;
+	unsigned int requests[FAKE_OPS_MAX], sysctl_writes, sysctl_reads, dumps_open;
 	struct fake_device devices[FAKE_DEVICES_MAX];
 	unsigned int n_devices;
 	struct fake_netns ns[FAKE_NETNS_MAX];
@@ -188,6 +204,8 @@ struct fake_netns *fake_ns(struct fake *f, const char *netns);
 int fake_sysctl_show(struct fake *f, const struct fake_netns *ns, const char *name, char *buf, size_t size);
 int fake_sysctl_store(struct fake *f, struct fake_netns *ns, const char *name, const char *text);
 int fake_sysctl_index(const char *name);
+/* Its number if this kernel has it in the namespace, -ENOENT. */
+int fake_sysctl_here(const struct fake *f, const struct fake_netns *ns, const char *name);
 struct fake *fake_shared(void);
 
 /* ---- messages being built, like an sk_buff ---- */
@@ -256,8 +274,8 @@ struct call {
 const struct fake_op *fake_genl_op(struct call *c, int *ret_err);
 const struct fake_op *fake_diag_op(struct call *c, int *ret_err);
 /* All of them, for names. */
-extern const struct fake_op fake_ctrl_ops[], fake_smc_ops[], fake_pnet_ops[], fake_diag_ops[];
-extern const size_t n_fake_ctrl_ops, n_fake_smc_ops, n_fake_pnet_ops, n_fake_diag_ops;
+extern const struct fake_op fake_ctrl_ops[], fake_smc_ops[], fake_pnet_ops[], fake_tune_ops[], fake_diag_ops[];
+extern const size_t n_fake_ctrl_ops, n_fake_smc_ops, n_fake_pnet_ops, n_fake_tune_ops, n_fake_diag_ops;
 const struct fake_op *fake_op_at(unsigned int i); /* NULL behind the last */
 unsigned int fake_op_number(const struct fake_op *op);
 /* Begin an answer of its own (not part of a dump), and queue it; takes the memory over. */
@@ -269,6 +287,15 @@ int fake_pnet_enter(struct fake *f, unsigned int netns, const char *id, const ch
 		    const uint8_t *port);
 void fake_pnet_attach(struct fake *f, struct fake_device *d);
 bool fake_ueid_valid(const char *ueid);
+
+/* ---- smc_tune ---- */
+/* A value of the namespace has been changed, by a script or a sysctl or a command. */
+struct fake_change {
+	const char *name;
+	uint64_t old, now;
+};
+void fake_knobs_changed(struct fake *f, struct fake_netns *ns, enum smc_tune_source source, uint32_t portid,
+			const struct fake_change *changes, size_t n);
 
 static inline const void *attr_data(const struct nlattr *a)
 {

@@ -210,6 +210,45 @@ static void do_hs_ctrl(struct fake *f, char **w)
 	snprintf(f->s->hs_ctrls[f->s->n_hs_ctrls++], sizeof(f->s->hs_ctrls[0]), "%s", w[0]);
 }
 
+/* clang-format off */
+static const char *const knob_types[] = { "number", "bool", "choice" };
+static const char *const knob_units[] = { "none", "bytes", "seconds", "milliseconds" };
+
+static const struct key knob_keys[] = {
+	WORD(fake_knob, "type", type, knob_types), WORD(fake_knob, "unit", unit, knob_units),
+	NUM(fake_knob, "min", min), NUM(fake_knob, "max", max), NUM(fake_knob, "def", def),
+	NUM(fake_knob, "scope", scope), NUM(fake_knob, "effect", effect), WORD(fake_knob, "read_only", read_only, off_on),
+	STR(fake_knob, "choice0", choices[0]), STR(fake_knob, "choice1", choices[1]),
+	STR(fake_knob, "choice2", choices[2]), STR(fake_knob, "choice3", choices[3]),
+};
+/* clang-format on */
+
+static void do_knob(struct fake *f, char **w)
+{
+	struct fake_knob *k = &f->s->knobs[f->s->n_knobs];
+
+	if (f->s->n_knobs == FAKE_KNOBS_MAX || strlen(w[0]) >= sizeof(k->name))
+		fake_die("no room for knob '%s'", w[0]);
+	*k = (struct fake_knob){ .max = UINT32_MAX };
+	snprintf(k->name, sizeof(k->name), "%s", w[0]);
+	keys_set(k, knob_keys, ARRAY_SIZE(knob_keys), w + 1);
+	while (k->n_choices < FAKE_CHOICES_MAX && k->choices[k->n_choices][0])
+		k->n_choices++;
+	for (unsigned int i = 0; i < FAKE_NETNS_MAX; i++)
+		f->s->ns[i].knobs[f->s->n_knobs] = k->def;
+	f->s->n_knobs++;
+}
+
+/* Loads the module anew. */
+static void do_tune(struct fake *f, char **w)
+{
+	f->s->no_tune = !on_off(w[0]);
+	if (f->s->loaded) {
+		fake_module_unload(f);
+		fake_module_load(f);
+	}
+}
+
 static void do_netns(struct fake *f, char **w)
 {
 	f->s->netns = (unsigned int)(fake_ns_create(f, w[0] ? w[0] : "") - f->s->ns);
@@ -597,6 +636,8 @@ static const struct {
 	{ "trace", 1, do_trace },
 	{ "datagram", 1, do_datagram },
 	{ "hs_ctrl", 1, do_hs_ctrl },
+	{ "tune", 1, do_tune },
+	{ "knob", 1, do_knob },
 	{ "netns", 0, do_netns },
 	{ "netns_del", 1, do_netns_del },
 	{ "iface", 2, do_iface },

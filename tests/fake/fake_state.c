@@ -28,23 +28,45 @@ const char *const fake_eras[] = { "none", "unloaded", "6.1", "6.12", "6.12-smcd"
 _Static_assert(ARRAY_SIZE(fake_eras) == ARRAY_SIZE(fake_era_table) + 1, "each era has a name");
 
 /* net/smc/smc_sysctl.c; the bounds are the kernel's, not the knob table's: that they agree is what the tests show. */
+/* clang-format off */
+static const char *const buf_types[] = { "physical", "virtual", "mixed", NULL };
+static const char *const cork_modes[] = { "auto", "application", "off", NULL };
+
 const struct fake_sysctl fake_sysctls[] = {
-	{ "autocorking_size", RANK_6_1, SYSCTL_UINT, 0, UINT_MAX, 65536, .series = false },
-	{ "smcr_buf_type", RANK_6_1, SYSCTL_UINT_MINMAX, 0, 2, 0, .series = false },
-	{ "smcr_testlink_time", RANK_6_1, SYSCTL_JIFFIES, 0, INT_MAX / FAKE_HZ, 30, .series = false },
-	{ "wmem", RANK_6_1, SYSCTL_INT_MINMAX, 16384, INT_MAX / 2, 65536, .series = false },
-	{ "rmem", RANK_6_1, SYSCTL_INT_MINMAX, 16384, INT_MAX / 2, 65536, .series = false },
-	{ "smcr_max_links_per_lgr", RANK_6_12, SYSCTL_INT_MINMAX, 1, 2, 2, .series = false },
-	{ "smcr_max_conns_per_lgr", RANK_6_12, SYSCTL_INT_MINMAX, 16, 255, 255, .series = false },
-	{ "limit_smc_hs", RANK_6_12, SYSCTL_INT_MINMAX, 0, 1, 0, .series = false },
-	{ "smcr_max_send_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 16, .series = false },
-	{ "smcr_max_recv_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 48, .series = false },
+	{ "autocorking_size", RANK_6_1, SYSCTL_UINT, 0, UINT_MAX, 65536,
+	  .unit = SMC_TUNE_KNOB_UNIT_BYTES, .effect = SMC_TUNE_KNOB_EFFECT_AT_ONCE },
+	{ "smcr_buf_type", RANK_6_1, SYSCTL_UINT_MINMAX, 0, 2, 0,
+	  .knob_type = SMC_TUNE_KNOB_TYPE_CHOICE, .choices = buf_types, .effect = SMC_TUNE_KNOB_EFFECT_NEW_LINK_GROUPS,
+	  .scope = SMC_TUNE_KNOB_SCOPE_RDMA_DEVICE },
+	{ "smcr_testlink_time", RANK_6_1, SYSCTL_JIFFIES, 0, INT_MAX / FAKE_HZ, 30,
+	  .unit = SMC_TUNE_KNOB_UNIT_SECONDS, .effect = SMC_TUNE_KNOB_EFFECT_NEW_LINK_GROUPS },
+	{ "wmem", RANK_6_1, SYSCTL_INT_MINMAX, 16384, INT_MAX / 2, 65536,
+	  .unit = SMC_TUNE_KNOB_UNIT_BYTES, .effect = SMC_TUNE_KNOB_EFFECT_NEW_SOCKETS },
+	{ "rmem", RANK_6_1, SYSCTL_INT_MINMAX, 16384, INT_MAX / 2, 65536,
+	  .unit = SMC_TUNE_KNOB_UNIT_BYTES, .effect = SMC_TUNE_KNOB_EFFECT_NEW_SOCKETS },
+	{ "smcr_max_links_per_lgr", RANK_6_12, SYSCTL_INT_MINMAX, 1, 2, 2,
+	  .effect = SMC_TUNE_KNOB_EFFECT_NEW_LINK_GROUPS },
+	{ "smcr_max_conns_per_lgr", RANK_6_12, SYSCTL_INT_MINMAX, 16, 255, 255,
+	  .effect = SMC_TUNE_KNOB_EFFECT_NEW_LINK_GROUPS },
+	{ "limit_smc_hs", RANK_6_12, SYSCTL_INT_MINMAX, 0, 1, 0,
+	  .knob_type = SMC_TUNE_KNOB_TYPE_BOOL, .effect = SMC_TUNE_KNOB_EFFECT_NEW_LISTENERS },
+	{ "smcr_max_send_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 16,
+	  .effect = SMC_TUNE_KNOB_EFFECT_NEW_LINK_GROUPS },
+	{ "smcr_max_recv_wr", RANK_7_2, SYSCTL_INT_MINMAX, 2, 2048, 48,
+	  .effect = SMC_TUNE_KNOB_EFFECT_NEW_LINK_GROUPS },
 	{ "hs_ctrl", RANK_7_2, SYSCTL_HS_CTRL, 0, 0, 0, .series = false },
-	{ "hs_workers", RANK_6_12, SYSCTL_INT_MINMAX, 1, 512, 256, .series = true, .host = true },
-	{ "lo_max_dmbs", RANK_6_12, SYSCTL_UINT_MINMAX, 2, 65536, 5000, .series = true, .host = true },
-	{ "cork_ceiling", RANK_6_12, SYSCTL_UINT_MINMAX, 0, 60000, 0, .series = true },
-	{ "tx_nocache_min", RANK_6_12, SYSCTL_UINT, 0, UINT_MAX, 0, .series = true },
+	{ "hs_workers", RANK_6_12, SYSCTL_INT_MINMAX, 1, 512, 256, .series = true, .host = true,
+	  .effect = SMC_TUNE_KNOB_EFFECT_AT_ONCE, .scope = SMC_TUNE_KNOB_SCOPE_HOST },
+	{ "lo_max_dmbs", RANK_6_12, SYSCTL_UINT_MINMAX, 2, 65536, 5000, .series = true, .host = true,
+	  .effect = SMC_TUNE_KNOB_EFFECT_AT_ONCE, .scope = SMC_TUNE_KNOB_SCOPE_HOST },
+	{ "cork_mode", RANK_6_12, SYSCTL_UINT_MINMAX, 0, 2, 0, .series = true,
+	  .knob_type = SMC_TUNE_KNOB_TYPE_CHOICE, .choices = cork_modes, .effect = SMC_TUNE_KNOB_EFFECT_AT_ONCE },
+	{ "cork_ceiling", RANK_6_12, SYSCTL_UINT_MINMAX, 0, 60000, 0, .series = true,
+	  .unit = SMC_TUNE_KNOB_UNIT_MILLISECONDS, .effect = SMC_TUNE_KNOB_EFFECT_AT_ONCE },
+	{ "tx_nocache_min", RANK_6_12, SYSCTL_UINT, 0, UINT_MAX, 0, .series = true,
+	  .unit = SMC_TUNE_KNOB_UNIT_BYTES, .effect = SMC_TUNE_KNOB_EFFECT_AT_ONCE },
 };
+/* clang-format on */
 const size_t n_fake_sysctls = ARRAY_SIZE(fake_sysctls);
 _Static_assert(ARRAY_SIZE(fake_sysctls) <= FAKE_SYSCTLS_MAX, "room for each sysctl");
 
@@ -80,6 +102,7 @@ static void netns_defaults(struct fake_netns *ns)
 	for (size_t i = 0; i < n_fake_sysctls; i++)
 		ns->sysctl[i] = fake_sysctls[i].def;
 	ns->hs_ctrl[0] = '\0';
+	ns->knob_gen = 1;
 	ns->n_pnet = 0;
 	memset(ns->fback, 0, sizeof(ns->fback));
 	memset(ns->fback_total, 0, sizeof(ns->fback_total));
@@ -124,6 +147,8 @@ void fake_module_load(struct fake *f)
 	s->loaded = true;
 	s->smc_family = s->next_family++;
 	s->pnet_family = s->next_family++;
+	if (fake_era_table[s->era].series && !s->no_tune)
+		s->tune_family = s->next_family++;
 	for (unsigned int i = 0; i < FAKE_NETNS_MAX; i++)
 		netns_defaults(&s->ns[i]);
 }
@@ -133,7 +158,7 @@ void fake_module_unload(struct fake *f)
 	struct fake_kstate *s = f->s;
 
 	s->loaded = s->seid_enabled = false;
-	s->smc_family = s->pnet_family = 0;
+	s->smc_family = s->pnet_family = s->tune_family = 0;
 	s->n_ueid = s->n_lgrs = 0;
 	for (unsigned int i = 0; i < FAKE_NETNS_MAX; i++)
 		netns_defaults(&s->ns[i]);
@@ -357,7 +382,7 @@ int fake_sysctl_index(const char *name)
 	return -ENOENT;
 }
 
-static int sysctl_here(const struct fake *f, const struct fake_netns *ns, const char *name)
+int fake_sysctl_here(const struct fake *f, const struct fake_netns *ns, const char *name)
 {
 	int i = fake_sysctl_index(name);
 
@@ -369,7 +394,7 @@ static int sysctl_here(const struct fake *f, const struct fake_netns *ns, const 
 
 int fake_sysctl_show(struct fake *f, const struct fake_netns *ns, const char *name, char *buf, size_t size)
 {
-	int i = sysctl_here(f, ns, name);
+	int i = fake_sysctl_here(f, ns, name);
 
 	if (i < 0)
 		return i;
@@ -420,10 +445,11 @@ found:
 
 int fake_sysctl_store(struct fake *f, struct fake_netns *ns, const char *name, const char *text)
 {
-	int i = sysctl_here(f, ns, name), r;
+	int i = fake_sysctl_here(f, ns, name), r;
 	const struct fake_sysctl *t;
+	struct fake_change change;
+	bool neg, signed_jiffies;
 	uint64_t u;
-	bool neg;
 
 	if (i < 0)
 		return i;
@@ -433,11 +459,17 @@ int fake_sysctl_store(struct fake *f, struct fake_netns *ns, const char *name, c
 	r = proc_number(text, &neg, &u);
 	if (r < 0)
 		return r;
-	/* Only proc_dointvec_jiffies() takes negatives here; its one bound is on the absolute value. */
-	if (u > (uint64_t)t->max || (neg && t->type != SYSCTL_JIFFIES && (u || t->type != SYSCTL_INT_MINMAX)) ||
+	/*
+	 * Only proc_dointvec_jiffies() takes negatives here; its one bound is on the absolute value. With smc_tune all
+	 * are unsigned.
+	 */
+	signed_jiffies = t->type == SYSCTL_JIFFIES && !f->s->tune_family;
+	if (u > (uint64_t)t->max || (neg && !signed_jiffies && (u || t->type != SYSCTL_INT_MINMAX)) ||
 	    (!neg && (int64_t)u < t->min))
 		return -EINVAL;
+	change = (struct fake_change){ name, (uint64_t)ns->sysctl[i], u };
 	ns->sysctl[i] = neg ? -(int64_t)u : (int64_t)u;
+	fake_knobs_changed(f, ns, SMC_TUNE_SOURCE_SYSCTL, 0, &change, 1);
 	return 0;
 }
 
@@ -469,6 +501,8 @@ unsigned int fake_requests(struct fake *f, const char *name)
 
 	if (strcmp(name, "sysctl_write") == 0)
 		return f->s->sysctl_writes;
+	if (strcmp(name, "sysctl_read") == 0)
+		return f->s->sysctl_reads;
 	for (unsigned int i = 0; (op = fake_op_at(i)); i++)
 		if (strcmp(op->name, name) == 0)
 			return f->s->requests[i];

@@ -17,6 +17,14 @@ static void look_at(const struct replay_result *result)
 			field_text(&result->list.noun->fields[f], list_row(&result->list, i)[f], &t);
 		}
 	}
+	for (size_t i = 0; i < result->offered.n; i++) {
+		const struct offered_knob *o = &result->offered.v[i];
+		struct text t CLEANUP_TEXT = { 0 };
+
+		value_text(&o->knob.spec, o->value, &t);
+		value_text(&o->knob.spec, o->knob.def, &t);
+		value_allowed(&o->knob.spec, &t);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

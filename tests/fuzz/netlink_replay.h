@@ -36,12 +36,16 @@ enum replay_op {
 	REPLAY_PNET_DELETE,
 	REPLAY_PNET_FLUSH,
 	REPLAY_PROBE_AUTOLOAD,
+	/* with smc_tune; the others are of kernels without it */
+	REPLAY_KNOBS_OFFERED,
+	REPLAY_KNOBS_SET,
 	N_REPLAY_OPS,
 };
 
 #define REPLAY_UNKNOWN_FAMILIES 0x80
 #define REPLAY_SMC_ID 0x40 /* what the recorded messages have as the families' numbers */
 #define REPLAY_PNET_ID 0x41
+#define REPLAY_TUNE_ID 0x42
 
 enum {
 	PIECE_SEQ = 1, /* put the sequence number of the last request into its messages */
@@ -190,7 +194,10 @@ static inline struct kernel *replay_kernel(struct replay *r, const unsigned char
 	if (!(tape[0] & REPLAY_UNKNOWN_FAMILIES)) {
 		k->family[KNL_SMC] = REPLAY_SMC_ID;
 		k->family[KNL_PNET] = REPLAY_PNET_ID;
+		if ((tape[0] & ~REPLAY_UNKNOWN_FAMILIES) % N_REPLAY_OPS >= REPLAY_KNOBS_OFFERED)
+			k->family[KNL_TUNE] = REPLAY_TUNE_ID;
 	}
+	k->no_tune = !k->family[KNL_TUNE];
 	return k;
 }
 
@@ -200,6 +207,7 @@ struct replay_result {
 	struct stats stats;
 	struct sysinfo_smc sysinfo;
 	struct features features;
+	struct offered offered;
 	struct fallback_totals totals;
 	struct value value;
 	bool on;
@@ -208,11 +216,14 @@ struct replay_result {
 static inline void replay_result_done(struct replay_result *r)
 {
 	list_done(&r->list);
+	offered_done(&r->offered);
 	stats_done(&r->stats);
 }
 
 static inline int replay_run(struct kernel *k, enum replay_op op, struct replay_result *r, struct err *e)
 {
+	const struct knob_change changes[] = { { knob_find("wmem"), value_uint(262144) },
+					       { knob_find("smcr_buf_type"), value_uint(1) } };
 	static const struct pnet_entry both = { .id = "NETA", .interface = "eth0", .rdma = "rxe0", .port = 1 };
 
 	switch (op) {
@@ -261,6 +272,10 @@ static inline int replay_run(struct kernel *k, enum replay_op op, struct replay_
 		return kernel_pnet_delete(k, &both, e);
 	case REPLAY_PNET_FLUSH:
 		return kernel_pnet_flush(k, e);
+	case REPLAY_KNOBS_OFFERED:
+		return kernel_knobs_offered(k, &r->offered, e);
+	case REPLAY_KNOBS_SET:
+		return kernel_knobs_set(k, changes, ARRAY_SIZE(changes), e);
 	case N_REPLAY_OPS:
 		break;
 	}

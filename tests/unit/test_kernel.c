@@ -208,7 +208,8 @@ static void test_probe_in_each_era(void **state)
 		struct features have;
 
 		assert_ok(v, kernel_probe(v->k, false, &have, &v->e));
-		assert_true(have.smc && have.pnetid && have.sysctl);
+		assert_true(have.smc && have.pnetid && have.sysctl != have.tune);
+		assert_int_equal(have.tune, str_eq(fake_eras[i], "6.12-smcd"));
 	}
 }
 
@@ -244,7 +245,9 @@ static void test_knob_defaults(void **state)
 				assert_null(surface_of(v->k, &knobs[j]));
 				continue;
 			}
-			assert_string_equal(surface_of(v->k, &knobs[j]), sysctl ? "sysctl" : "netlink");
+			assert_string_equal(surface_of(v->k, &knobs[j]), kernel_knobs_together(v->k) ? "smc_tune"
+									 : sysctl                    ? "sysctl"
+												     : "netlink");
 			assert_ok(v, kernel_knob_get(v->k, &knobs[j], &x, &v->e));
 			if (knobs[j].def.kind != VALUE_ABSENT)
 				assert_true(value_equal(x, knobs[j].def));

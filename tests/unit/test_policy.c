@@ -297,7 +297,8 @@ static void test_every_knob(void **state)
 	for (size_t i = 0; i < n_knobs; i++) {
 		const struct value_spec *spec = &knobs[i].spec;
 
-		if (spec->type != TYPE_COUNT && spec->type != TYPE_SIZE && spec->type != TYPE_SECONDS)
+		if (spec->type != TYPE_COUNT && spec->type != TYPE_SIZE && spec->type != TYPE_SECONDS &&
+		    spec->type != TYPE_MSECONDS)
 			continue;
 		for (int step = -1; step <= 2; step++) { /* min - 1, min, max, max + 1 */
 			uint64_t u = step < 1 ? spec->min + (uint64_t)step : spec->max + (uint64_t)step - 1;

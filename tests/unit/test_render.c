@@ -28,8 +28,12 @@ static void fill(struct snapshot *s)
 	s->sysinfo.ism_v2 = value_uint(0);
 	s->sysinfo.smcr_v2 = value_uint(1);
 	s->knobs = calloc(n_knobs, sizeof(*s->knobs));
-	for (size_t i = 0; i < n_knobs; i++)
-		s->knobs[i] = (struct knob_state){ .supported = true, .value = knobs[i].def, .surface = "sysctl" };
+	for (size_t i = 0; i < n_knobs; i++) {
+		knob_state_init(&s->knobs[i], &knobs[i]);
+		s->knobs[i].supported = true;
+		s->knobs[i].value = knobs[i].def;
+		s->knobs[i].surface = "sysctl";
+	}
 	assert_int_equal(stats_init(&s->stats), 0);
 	for (size_t i = 0; i < n_stats; i++)
 		for (enum smc_tech t = 0; t < N_TECHS; t++) {
@@ -222,8 +226,8 @@ static void test_knobs_json(void **state)
 	(void)state;
 	fill(&s);
 	s.knobs[knob_index(knob_find("wmem"))].value = value_uint(100000);
-	s.knobs[knob_index(knob_find("hs_ctrl"))] = (struct knob_state){ 0 };
-	array = render_knobs(s.knobs, only);
+	s.knobs[knob_index(knob_find("hs_ctrl"))] = (struct knob_state){ .def = value_str("") };
+	array = render_knobs(s.knobs, NULL, only);
 	assert_int_equal(json_object_array_length(array), 3);
 	o = json_object_array_get_idx(array, 0);
 	assert_string_equal(json_object_get_string(json_object_object_get(o, "name")), "wmem");

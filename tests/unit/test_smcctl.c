@@ -193,7 +193,7 @@ static void refuses_wrong_lines(void **state)
 	refused(WORDS("pnet", "add", "NETA", "id=NETB"), "no field 'id'");
 	refused(WORDS("pnet", "add", "--interface", "eth0", "--port", "1"), "needs ID");
 	refused(WORDS("ueid", "add", "A", "B"), "at most 1");
-	refused(WORDS("set", "wmem=1M", "--direct"), "smcd only");
+	refused(WORDS("knobs", "reset", "wmem", "--direct"), "smcd only");
 	refused(WORDS("status", "-n", "blue"), "whole host: --netns");
 	refused(WORDS("ueid", "add", "EID1", "-n", "blue"), "whole host: --netns");
 	refused(WORDS("", "show"), "unknown command ''");
@@ -416,16 +416,23 @@ static void shows_knobs(void **state)
 				     "\"expected_smcr\":1048576},"
 				     "{\"name\":\"hs_ctrl\",\"supported\":true,\"value\":\"\",\"default\":\"\"},"
 				     "{\"name\":\"rmem\",\"supported\":false,\"value\":null,\"default\":65536},"
-				     "{\"name\":\"of_the_future\",\"value\":1}]");
+				     "{\"name\":\"of_the_future\",\"supported\":true,\"value\":250,\"default\":100,"
+				     "\"unit\":\"milliseconds\",\"min\":5,\"max\":5000},"
+				     "{\"name\":\"turbo\",\"supported\":true,\"value\":\"fast\",\"default\":\"slow\","
+				     "\"unit\":\"\",\"choices\":[\"slow\",\"fast\"]}]");
 	CLEANUP_TEXT struct text t = { 0 };
 
 	(void)state;
-	knobs_text(o, false, &t);
+	knobs_text(o, true, &t);
 	assert_non_null(strstr(text_str(&t), "smcd 512K, smcr 1M"));
 	assert_non_null(strstr(text_str(&t), "300000"));
 	assert_non_null(strstr(text_str(&t), "\"\""));
 	assert_non_null(strstr(text_str(&t), "does not have"));
-	assert_null(strstr(text_str(&t), "of_the_future"));
+	/* what only the kernel describes */
+	assert_non_null(strstr(text_str(&t), "250ms    100ms"));
+	assert_non_null(strstr(text_str(&t), "5..5000 milliseconds"));
+	assert_non_null(strstr(text_str(&t), "fast     slow"));
+	assert_non_null(strstr(text_str(&t), "slow, fast"));
 	json_object_put(o);
 }
 

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The family smc_tune on the fake kernel: knobs as the kernel describes them, set together or not at all, without a
+ * sysctl being read; and kernels without it, where the older surfaces serve.
+ */
+#include "fake.h"
+#include "render.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+struct env {
+	struct fake *f;
+	struct kernel *k;
+	struct err e;
+};
+
+static struct env *env_new(const char *era)
+{
+	struct env *v = calloc(1, sizeof(*v));
+
+	assert_non_null(v);
+	v->f = fake_new(era);
+	v->k = fake_kernel(v->f, "");
+	return v;
+}
+
+static void env_freep(struct env **v)
+{
+	kernel_free((*v)->k);
+	fake_free((*v)->f);
+	free(*v);
+}
+#define ENV(name, era) struct env *name CLEANUP(env_freep) = env_new(era)
+
+/* With the text that a person would read. */
+#define assert_code(v, r, want_)                                                                                       \
+	do {                                                                                                           \
+		int got_ = (r);                                                                                        \
+		if (got_ != (want_))                                                                                   \
+			print_error("got %d (%s) instead of %d: %s\n", got_, got_ < 0 ? errno_name(got_) : "ok",       \
+				    want_, (v)->e.text);                                                               \
+		assert_int_equal(got_, want_);                                                                         \
+	} while (0)
+
+static void assert_says(const char *text, const char *want)
+{
+	if (!strstr(text, want))
+		fail_msg("\"%s\" lacks \"%s\"", text, want);
+}
+
+static struct knob_change change(const char *name, uint64_t u)
+{
+	return (struct knob_change){ knob_find(name), value_uint(u) };
+}
+
+static void assert_sysctl(struct env *v, const char *name, const char *want)
+{
+	assert_string_equal(fake_sysctl(v->f, "", name), want);
+}
+
+/* ---- reading ---- */
+
+static void test_offered(void **state)
+{
+	CLEANUP_OFFERED struct offered o = { 0 };
+	const struct offered_knob *k;
+	struct features have;
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	assert_code(v, kernel_probe(v->k, false, &have, &v->e), 0);
+	assert_true(have.smc && have.tune && !have.sysctl);
+	fake_do(v->f, "sysctl wmem 131072");
+	assert_code(v, kernel_knobs_offered(v->k, &o, &v->e), 0);
+	k = offered_find(&o, "wmem");
+	assert_ptr_equal(k->known, knob_find("wmem"));
+	assert_int_equal(k->value.u, 131072);
+	/* this kernel's range, which the table does not have */
+	assert_int_equal(offered_find(&o, "smcr_testlink_time")->knob.spec.max, 2147483647 / 250);
+	assert_int_equal(offered_find(&o, "hs_workers")->knob.scope, SCOPE_HOST);
+	assert_int_equal(offered_find(&o, "smcr_buf_type")->knob.scope, SCOPE_RDMA_DEVICE);
+	assert_null(offered_find(&o, "hs_ctrl"));
+	assert_true(o.generation > 0);
+	assert_int_equal(fake_requests(v->f, "sysctl_read"), 0);
+}
+
+static void test_states_without_sysctl(void **state)
+{
+	struct knob_state *s CLEANUP_FREE = calloc(n_knobs, sizeof(*s));
+	size_t supported = 0;
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	assert_code(v, knob_states_read(v->k, s, NULL, &v->e), 0);
+	for (size_t i = 0; i < n_knobs; i++) {
+		const char *there = fake_sysctl(v->f, "", knobs[i].name);
+
+		assert_int_equal(s[i].supported, !!there);
+		supported += s[i].supported;
+		if (!there)
+			continue;
+		assert_string_equal(s[i].surface, "smc_tune");
+		assert_int_equal(s[i].value.u, strtoull(there, NULL, 10));
+		assert_true(value_equal(s[i].def, knobs[i].def));
+	}
+	assert_true(supported > 8);
+	assert_int_equal(fake_requests(v->f, "sysctl_read"), 0);
+	assert_int_equal(fake_requests(v->f, "KNOB_GET"), 1);
+}
+
+static void test_one_knob(void **state)
+{
+	const char *surface;
+	struct value x;
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	assert_code(v, kernel_knob_read(v->k, knob_find("wmem"), &x, &surface, &v->e), 0);
+	assert_int_equal(x.u, 65536);
+	assert_string_equal(surface, "smc_tune");
+	/* in the table, and not in this kernel */
+	assert_code(v, kernel_knob_get(v->k, knob_find("smcr_max_send_wr"), &x, &v->e), -EOPNOTSUPP);
+	assert_says(v->e.text, "since Linux after 6.12");
+	assert_code(v, kernel_knob_get(v->k, knob_find("hs_ctrl"), &x, &v->e), -EOPNOTSUPP);
+	assert_code(v, kernel_knob_set(v->k, knob_find("hs_ctrl"), value_str("x"), &v->e), -EOPNOTSUPP);
+	assert_int_equal(fake_requests(v->f, "sysctl_read") + fake_requests(v->f, "sysctl_write"), 0);
+}
+
+static void test_namespace(void **state)
+{
+	ENV(v, "6.12-smcd");
+	struct kernel *blue CLEANUP_KERNEL = NULL;
+	CLEANUP_OFFERED struct offered o = { 0 };
+	struct knob_change c[] = { change("wmem", 262144), change("hs_workers", 3) };
+
+	(void)state;
+	fake_do(v->f, "netns blue");
+	blue = fake_kernel(v->f, "blue");
+	assert_code(v, kernel_knobs_offered(blue, &o, &v->e), 0);
+	assert_null(offered_find(&o, "hs_workers"));
+	assert_true(offered_find(&o, "smcr_buf_type")->read_only);
+	/* what belongs to the host takes the rest along */
+	assert_code(v, kernel_knobs_set(blue, c, 2, &v->e), -EOPNOTSUPP);
+	assert_says(v->e.text, "'hs_workers': this kernel does not have it here: it belongs to the host");
+	assert_string_equal(fake_sysctl(v->f, "blue", "wmem"), "65536");
+	assert_code(v, kernel_knobs_set(blue, c, 1, &v->e), 0);
+	assert_string_equal(fake_sysctl(v->f, "blue", "wmem"), "262144");
+	assert_sysctl(v, "wmem", "65536");
+	c[0] = change("smcr_buf_type", 1);
+	assert_code(v, kernel_knobs_set(blue, c, 1, &v->e), -EPERM);
+	assert_string_equal(v->e.ext, "smcr_buf_type: no RDMA device is of this namespace");
+}
+
+/* ---- setting ---- */
+
+static void test_together(void **state)
+{
+	struct knob_change c[] = { change("wmem", 262144), change("rmem", 131072), change("limit_smc_hs", 1) };
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	assert_true(kernel_knobs_together(v->k));
+	assert_code(v, kernel_knobs_set(v->k, c, 3, &v->e), 0);
+	assert_sysctl(v, "wmem", "262144");
+	assert_sysctl(v, "rmem", "131072");
+	assert_sysctl(v, "limit_smc_hs", "1");
+	assert_int_equal(fake_requests(v->f, "KNOB_SET"), 1);
+	assert_int_equal(fake_requests(v->f, "sysctl_write") + fake_requests(v->f, "sysctl_read"), 0);
+}
+
+/* The table's range is wider than this kernel's: the kernel refuses, all of it, and says why. */
+static void test_refused_wholly(void **state)
+{
+	struct knob_change c[] = { change("wmem", 262144), change("smcr_testlink_time", 2147483647 / 100) };
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	assert_code(v, kernel_knobs_set(v->k, c, 2, &v->e), -ERANGE);
+	assert_string_equal(v->e.ext, "smcr_testlink_time: not in 0..8589934");
+	assert_says(v->e.text, "set 'wmem', 'smcr_testlink_time': ");
+	assert_sysctl(v, "wmem", "65536");
+	/* what the table itself excludes is not sent */
+	c[1] = change("rmem", 1);
+	assert_code(v, kernel_knobs_set(v->k, c, 2, &v->e), -ERANGE);
+	assert_says(v->e.text, "'rmem': '1' is out of range");
+	assert_int_equal(fake_requests(v->f, "KNOB_SET"), 1);
+	/* twice the same */
+	c[1] = change("wmem", 131072);
+	assert_code(v, kernel_knobs_set(v->k, c, 2, &v->e), -EINVAL);
+	assert_string_equal(v->e.ext, "wmem is there twice");
+	assert_sysctl(v, "wmem", "65536");
+}
+
+static void test_no_rights(void **state)
+{
+	struct knob_change c = change("wmem", 262144);
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	fake_do(v->f, "privileged off");
+	assert_code(v, kernel_knobs_set(v->k, &c, 1, &v->e), -EPERM);
+	assert_says(v->e.text, "CAP_NET_ADMIN in the user namespace of the network namespace");
+	assert_sysctl(v, "wmem", "65536");
+}
+
+/* It says yes and does not. */
+static void test_ignored(void **state)
+{
+	struct knob_change c = change("wmem", 262144);
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	fake_do(v->f, "fault answer ignored cmd=KNOB_SET");
+	assert_code(v, kernel_knobs_set(v->k, &c, 1, &v->e), -EIO);
+	assert_says(v->e.text, "the kernel took 'wmem', but has 64K now");
+}
+
+/* ---- knobs that are newer ---- */
+
+static void test_unknown(void **state)
+{
+	static const char *const only[] = { "turbo", NULL };
+	struct knob_state *s CLEANUP_FREE = calloc(n_knobs, sizeof(*s));
+	CLEANUP_OFFERED struct offered o = { 0 };
+	const struct offered_knob *k;
+	struct json_object *array;
+	struct knob_change c[2];
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	fake_do(v->f,
+		"knob turbo type=choice max=2 def=1 choice0=slow choice1=fast choice2=very-fast effect=2 scope=7");
+	fake_do(v->f, "knob linger unit=milliseconds min=5 max=5000 def=100 effect=77");
+	fake_do(v->f, "knob eager type=bool max=1");
+	fake_do(v->f, "knob strange type=9 unit=9 max=18446744073709551615 def=18446744073709551615");
+	assert_code(v, knob_states_read(v->k, s, &o, &v->e), 0);
+	k = offered_find(&o, "turbo");
+	assert_null(k->known);
+	assert_false(knob_in_table(&k->knob));
+	assert_int_equal(k->knob.spec.type, TYPE_CHOICE);
+	assert_string_equal(k->knob.spec.choices[2], "very-fast");
+	assert_int_equal(k->knob.effect, EFFECT_NEW_LISTENERS);
+	assert_int_equal(k->knob.scope, SCOPE_UNKNOWN);
+	assert_int_equal(offered_find(&o, "linger")->knob.spec.type, TYPE_MSECONDS);
+	assert_int_equal(offered_find(&o, "linger")->knob.effect, EFFECT_UNKNOWN);
+	assert_int_equal(offered_find(&o, "eager")->knob.spec.type, TYPE_BOOL);
+	assert_int_equal(offered_find(&o, "strange")->knob.spec.type, TYPE_COUNT);
+	assert_true(offered_find(&o, "strange")->value.u == UINT64_MAX);
+	array = render_knobs(s, &o, only);
+	assert_int_equal(json_object_array_length(array), 1);
+	assert_string_equal(
+		json_object_get_string(json_object_object_get(json_object_array_get_idx(array, 0), "value")), "fast");
+	json_object_put(array);
+	/* set beside one of the table */
+	c[0] = change("wmem", 262144);
+	c[1] = (struct knob_change){ &offered_find(&o, "linger")->knob, value_uint(5001) };
+	assert_code(v, kernel_knobs_set(v->k, c, 2, &v->e), -ERANGE);
+	assert_says(v->e.text, "5..5000 milliseconds");
+	c[1].v = value_uint(250);
+	assert_code(v, kernel_knobs_set(v->k, c, 2, &v->e), 0);
+	offered_done(&o);
+	assert_code(v, kernel_knobs_offered(v->k, &o, &v->e), 0);
+	assert_int_equal(offered_find(&o, "linger")->value.u, 250);
+	assert_int_equal(offered_find(&o, "wmem")->value.u, 262144);
+}
+
+/* ---- without it, and coming and going ---- */
+
+static void test_without(void **state)
+{
+	static const char *const eras[] = { "6.1", "6.12", "7.2" };
+	struct knob_change c = change("wmem", 262144);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(eras); i++) {
+		CLEANUP_OFFERED struct offered o = { 0 };
+		const char *surface;
+		struct features have;
+		struct value x;
+		ENV(v, eras[i]);
+
+		assert_code(v, kernel_probe(v->k, false, &have, &v->e), 0);
+		assert_true(have.sysctl && !have.tune);
+		assert_code(v, kernel_knobs_offered(v->k, &o, &v->e), -EOPNOTSUPP);
+		assert_says(v->e.text, "does not have the generic netlink family smc_tune");
+		assert_code(v, kernel_knobs_set(v->k, &c, 1, &v->e), -EOPNOTSUPP);
+		assert_code(v, kernel_knob_read(v->k, c.knob, &x, &surface, &v->e), 0);
+		assert_string_equal(surface, "sysctl");
+		/* that it is not there is asked once */
+		assert_int_equal(fake_requests(v->f, "GETFAMILY"), 1);
+	}
+}
+
+static void test_reload(void **state)
+{
+	struct knob_change c = change("wmem", 262144);
+	struct features have;
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	assert_code(v, kernel_knobs_set(v->k, &c, 1, &v->e), 0);
+	/* other numbers for the families */
+	fake_do(v->f, "module unload");
+	fake_do(v->f, "module load");
+	assert_code(v, kernel_knobs_set(v->k, &c, 1, &v->e), 0);
+	assert_sysctl(v, "wmem", "262144");
+	fake_do(v->f, "tune off");
+	assert_code(v, kernel_probe(v->k, false, &have, &v->e), 0);
+	assert_true(have.sysctl && !have.tune);
+	assert_code(v, kernel_knob_set(v->k, c.knob, c.v, &v->e), 0);
+	assert_int_equal(fake_requests(v->f, "sysctl_write"), 1);
+}
+
+/* ---- bad answers ---- */
+
+static void test_bad_answers(void **state)
+{
+	static const char *const faults[] = {
+		"mangle attr_long cmd=KNOB_GET", "mangle attr_zero cmd=KNOB_GET", "mangle narrow cmd=KNOB_GET",
+		"mangle wide cmd=KNOB_GET",      "mangle garbage cmd=KNOB_GET",   "mangle wrong_type cmd=KNOB_GET",
+		"mangle truncate cmd=KNOB_GET",  "dump endless 0 cmd=KNOB_GET",   "dump no_done cmd=KNOB_GET",
+		"dump EIO cmd=KNOB_GET",         "answer EPERM cmd=KNOB_GET",     "recv ENOMEM cmd=KNOB_GET",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		CLEANUP_OFFERED struct offered o = { 0 };
+		ENV(v, "6.12-smcd");
+
+		fake_do(v->f, "fault %s", faults[i]);
+		if (kernel_knobs_offered(v->k, &o, &v->e) >= 0)
+			fail_msg("%s: it was taken", faults[i]);
+		assert_true(v->e.code < 0 && v->e.text[0]);
+		assert_int_equal(o.n, 0);
+	}
+	/* each attribute that is left out of the first knob: an answer, or none of it */
+	for (unsigned int a = 0; a < 10; a++) {
+		CLEANUP_OFFERED struct offered o = { 0 };
+		ENV(v, "6.12-smcd");
+
+		fake_do(v->f, "fault mangle lacking arg=%u cmd=KNOB_GET", a);
+		if (kernel_knobs_offered(v->k, &o, &v->e) >= 0)
+			assert_int_equal(o.n, 13);
+		else
+			assert_says(v->e.text, "malformed (");
+	}
+	/* names that would be no names elsewhere, ranges that are none, choices without names */
+	static const char *const lines[] = {
+		"knob tur-bo",
+		"knob a/b",
+		"knob turbo min=5 max=4",
+		"knob turbo type=choice max=1 choice0=one",
+		"knob turbo type=choice max=0 choice0=\"a b\"",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP_OFFERED struct offered o = { 0 };
+		ENV(v, "6.12-smcd");
+
+		fake_do(v->f, "%s", lines[i]);
+		if (kernel_knobs_offered(v->k, &o, &v->e) != -EBADMSG)
+			fail_msg("%s: it was taken", lines[i]);
+	}
+}
+
+/* An overrun is got over; an interrupted dump is of one moment all the same. */
+static void test_overrun(void **state)
+{
+	CLEANUP_OFFERED struct offered o = { 0 };
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	fake_do(v->f, "fault recv ENOBUFS cmd=KNOB_GET");
+	fake_do(v->f, "fault dump intr cmd=KNOB_GET");
+	assert_code(v, kernel_knobs_offered(v->k, &o, &v->e), 0);
+	assert_int_equal(o.n, 13);
+	assert_int_equal(fake_faults_left(v->f), 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_offered),   cmocka_unit_test(test_states_without_sysctl),
+		cmocka_unit_test(test_one_knob),  cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_together),  cmocka_unit_test(test_refused_wholly),
+		cmocka_unit_test(test_no_rights), cmocka_unit_test(test_ignored),
+		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_without),
+		cmocka_unit_test(test_reload),    cmocka_unit_test(test_bad_answers),
+		cmocka_unit_test(test_overrun),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
