@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "events.h"
 #include "knobs.h"
 #include "metrics.h"
 #include "nouns.h"
@@ -90,6 +91,29 @@ struct knob_change {
  * (knl_is_refusal()) has changed nothing, and e->ext has what the kernel said.
  */
 int kernel_knobs_set(struct kernel *k, const struct knob_change *c, size_t n, struct err *e);
+
+/* ---- events ---- */
+/* Listening: the values that are known, so that what was lost is found. */
+struct events {
+	struct kernel *k;
+	struct offered known;
+};
+struct event {
+	enum event_kind kind;
+	bool own;  /* EVENT_KNOB: asked for by the very kernel object that listens */
+	bool lost; /* events were lost: the rows (there may be none) are the knobs that have other values by now */
+	struct list rows;
+};
+#define EVENTS_SKIPPED_MAX 4096 /* that are of no interest, before a caller gets to do something else */
+void event_done(struct event *ev);
+#define CLEANUP_EVENT CLEANUP(event_done)
+void events_done(struct events *w);
+/* Join all groups. k has to stay as long. -EOPNOTSUPP: this kernel has no smc_tune. */
+int kernel_events_open(struct kernel *k, struct events *ret, struct err *e);
+/* For poll(2). Gets invalid with k. */
+int kernel_events_fd(const struct events *w);
+/* 1: *ret is the next event; 0: none waits. -EBADMSG is about one event, the next ones can be good. */
+int kernel_event_next(struct events *w, struct event *ret, struct err *e);
 
 /* ---- lists ---- */
 /*

@@ -21,7 +21,8 @@
 #endif
 
 #define SYSCTL_DIR "/proc/sys/net/smc/"
-#define RCVBUF (1 << 20)       /* asked for; net.core.rmem_max can make it less */
+#define RCVBUF (1 << 20) /* asked for; net.core.rmem_max can make it less */
+#define EVENTS_RCVBUF (4 << 20)
 #define RECV_SIZE (64 << 10)   /* netlink_dump() fills at most 32 KiB */
 #define INITIAL_NETNS_COOKIE 1 /* net_ns_init() takes the first one */
 
@@ -39,7 +40,7 @@ void bundle_done(struct bundle *b)
 	b->sysctl = NULL;
 }
 
-static const struct bundle no_bundle = { .nl = { [BUS_GENL] = -1, [BUS_DIAG] = -1 } };
+static const struct bundle no_bundle = { .nl = { [BUS_GENL] = -1, [BUS_DIAG] = -1, [BUS_EVENTS] = -1 } };
 
 static int bundle_alloc(struct bundle *b)
 {
@@ -95,7 +96,11 @@ static int netlink_open(int protocol)
 
 static int bus_open(struct bundle *b, enum bus bus)
 {
-	static const int protocols[N_BUSES] = { [BUS_GENL] = NETLINK_GENERIC, [BUS_DIAG] = NETLINK_SOCK_DIAG };
+	static const int protocols[N_BUSES] = {
+		[BUS_GENL] = NETLINK_GENERIC,
+		[BUS_DIAG] = NETLINK_SOCK_DIAG,
+		[BUS_EVENTS] = NETLINK_GENERIC,
+	};
 	int fd = netlink_open(protocols[bus]);
 
 	if (fd < 0)
@@ -303,7 +308,7 @@ static int real_recv(void *ctx, enum bus bus, unsigned char **ret_buf, size_t *r
 	do {
 		struct msghdr m = { .msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &iov, .msg_iovlen = 1 };
 
-		n = recvmsg(t->b.nl[bus], &m, 0);
+		n = recvmsg(t->b.nl[bus], &m, bus == BUS_EVENTS ? MSG_DONTWAIT : 0);
 		if (n < 0)
 			return -errno;
 		if (m.msg_flags & MSG_TRUNC)
@@ -312,6 +317,44 @@ static int real_recv(void *ctx, enum bus bus, unsigned char **ret_buf, size_t *r
 	*ret_buf = buf;
 	*ret_len = (size_t)n;
 	buf = NULL;
+	return 0;
+}
+
+static int real_join(void *ctx, uint32_t group)
+{
+	struct real *t = ctx;
+	int r = 0;
+
+	if (t->b.nl[BUS_EVENTS] < 0)
+		r = t->b.sysctl ? -EPROTONOSUPPORT : bus_open(&t->b, BUS_EVENTS);
+	if (r < 0)
+		return r;
+	/* Events come in bursts; where the rights for it are, the socket takes more than other ones may. */
+	(void)setsockopt(t->b.nl[BUS_EVENTS], SOL_SOCKET, SO_RCVBUFFORCE, &(int){ EVENTS_RCVBUF }, sizeof(int));
+	if (setsockopt(t->b.nl[BUS_EVENTS], SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0)
+		return -errno;
+	return 0;
+}
+
+static int real_events_fd(void *ctx)
+{
+	const struct real *t = ctx;
+
+	return t->b.nl[BUS_EVENTS] < 0 ? -EBADF : t->b.nl[BUS_EVENTS];
+}
+
+static int real_portid(void *ctx, uint32_t *ret)
+{
+	const struct real *t = ctx;
+	struct sockaddr_nl own = { 0 };
+	socklen_t len = sizeof(own);
+
+	*ret = 0;
+	if (t->b.nl[BUS_GENL] < 0)
+		return 0;
+	if (getsockname(t->b.nl[BUS_GENL], (struct sockaddr *)&own, &len) < 0)
+		return -errno;
+	*ret = own.nl_pid;
 	return 0;
 }
 
@@ -370,6 +413,9 @@ static const struct transport_ops real_ops = {
 	.recv = real_recv,
 	.ifname = real_ifname,
 	.netns_cookie = real_netns_cookie,
+	.join = real_join,
+	.events_fd = real_events_fd,
+	.portid = real_portid,
 	.free = real_free,
 };
 

@@ -156,15 +156,10 @@ static int field_value(const struct field *f, enum wire w, struct knl_span recor
 	return knl_attr_value(&a, &f->spec, l, ret);
 }
 
-int knl_add_row(struct list *l, enum wire w, struct knl_span record, int key, struct value **ret_row, struct err *e)
+int knl_fill_row(struct list *l, enum wire w, struct knl_span record, struct value *row, struct err *e)
 {
 	const struct noun *noun = l->noun;
-	struct value *row = list_add(l);
 
-	if (!row && l->n >= LIST_ROWS_MAX)
-		return err_set(e, -EBADMSG, "the kernel's list is longer than %d entries", LIST_ROWS_MAX);
-	if (!row)
-		return err_set(e, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < noun->n_fields; i++) {
 		int r = field_value(&noun->fields[i], w, record, l, &row[i]);
 
@@ -173,7 +168,23 @@ int knl_add_row(struct list *l, enum wire w, struct knl_span record, int key, st
 		if (r < 0)
 			return err_set(e, r, "the kernel's answer is malformed at '%s'", noun->fields[i].name);
 	}
-	if (row[key].kind == VALUE_ABSENT)
+	return 0;
+}
+
+int knl_add_row(struct list *l, enum wire w, struct knl_span record, int key, struct value **ret_row, struct err *e)
+{
+	const struct noun *noun = l->noun;
+	struct value *row = list_add(l);
+	int r;
+
+	if (!row && l->n >= LIST_ROWS_MAX)
+		return err_set(e, -EBADMSG, "the kernel's list is longer than %d entries", LIST_ROWS_MAX);
+	if (!row)
+		return err_set(e, -ENOMEM, "out of memory");
+	r = knl_fill_row(l, w, record, row, e);
+	if (r < 0)
+		return r;
+	if (key >= 0 && row[key].kind == VALUE_ABSENT)
 		return err_set(e, -EBADMSG, "the kernel's answer has an entry without '%s'", noun->fields[key].name);
 	*ret_row = row;
 	return 0;
@@ -530,6 +541,7 @@ static const char *const family_names[N_KNL_FAMILIES] = {
 void knl_family_forget(struct kernel *k)
 {
 	memset(k->family, 0, sizeof(k->family));
+	memset(k->groups, 0, sizeof(k->groups));
 	k->no_tune = false;
 }
 
@@ -537,6 +549,33 @@ static int forget(void *arg)
 {
 	knl_family_forget(arg);
 	return 0;
+}
+
+/* A multicast group, where it is one of those of the events. */
+static int take_group(struct kernel *k, struct knl_span group)
+{
+	struct knl_attr name, id;
+	uint64_t n;
+
+	if (knl_attr_find(group, CTRL_ATTR_MCAST_GRP_NAME, &name) <= 0 ||
+	    knl_attr_find(group, CTRL_ATTR_MCAST_GRP_ID, &id) <= 0 || knl_attr_uint(&id, &n) < 0 || n > UINT32_MAX)
+		return -EBADMSG;
+	for (enum event_kind i = 0; i < N_EVENTS; i++)
+		if (knl_attr_strlen(&name) == strlen(event_types[i].group) &&
+		    memcmp(name.data.p, event_types[i].group, strlen(event_types[i].group)) == 0)
+			k->groups[i] = (uint32_t)n;
+	return 0;
+}
+
+static int take_groups(struct kernel *k, const struct knl_message *m, struct err *e)
+{
+	struct knl_attr groups, one;
+	int r = knl_attr_find(m->body, CTRL_ATTR_MCAST_GROUPS, &groups);
+
+	while (r > 0 && (r = knl_attr_next(&groups.data, &one)) > 0)
+		if (take_group(k, one.data) < 0)
+			r = -EBADMSG;
+	return r < 0 ? malformed(e, "multicast groups") : 0;
 }
 
 /* An answer of the controller: remember the id when the family is one of ours. */
@@ -558,6 +597,8 @@ static int family_message(void *arg, const struct knl_message *m, struct err *e)
 		    n <= GENL_ID_CTRL || n > UINT16_MAX)
 			return malformed(e, "number of a generic netlink family");
 		k->family[i] = (uint16_t)n;
+		if (i == KNL_TUNE)
+			return take_groups(k, m, e);
 	}
 	return 0;
 }

@@ -131,6 +131,7 @@ struct kernel {
 		uint64_t errors;
 	} bus[N_BUSES];
 	uint16_t family[N_KNL_FAMILIES]; /* 0: not known to be there */
+	uint32_t groups[N_EVENTS];       /* multicast groups of smc_tune; 0: it has none such */
 	bool no_tune;                    /* smc_tune was looked for and is not there; until knl_family_forget() */
 	char string[KNOB_TEXT_MAX];      /* backing of the string value that kernel_knob_get() gave last */
 };
@@ -162,10 +163,12 @@ int knl_read_until_agreed(struct kernel *k, const struct noun *noun, knl_reader 
 			  struct err *e);
 
 /*
- * Add a row and fill it from a record by the noun's table; key is a field without which a record means nothing.
+ * Add a row and fill it from a record by the noun's table; key is a field without which a record means nothing, or -1.
  * -EBADMSG names the field, or says that the list has no end.
  */
 int knl_add_row(struct list *l, enum wire w, struct knl_span record, int key, struct value **ret_row, struct err *e);
+/* Fill the fields that lie on this wire. */
+int knl_fill_row(struct list *l, enum wire w, struct knl_span record, struct value *row, struct err *e);
 /*
  * Is smc_tune there? Looked for once. Where that cannot be told the older surfaces, which have no less, serve: false.
  */

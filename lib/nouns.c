@@ -20,6 +20,7 @@
 #define CHOICE(names) { .type = TYPE_CHOICE, .max = ARRAY_SIZE(names) - 2, .choices = names }
 
 /* Positions are the kernel's numbers: smc_core.h (roles, types, link states), smc_clc.h (operating systems). */
+const char *const transport_names[] = { "smcr", "smcd", NULL };
 const char *const role_names[] = { "client", "server", NULL };
 static const char *const lgr_types[] = { "none", "single", "symmetric", "asymmetric-peer", "asymmetric-local", NULL };
 static const char *const peer_oses[] = { "unknown", "z/OS", "Linux", "AIX", NULL };

@@ -60,7 +60,8 @@ struct noun {
 };
 
 extern const struct noun nouns[N_NOUNS];
-extern const char *const role_names[3]; /* of this host in a connection, by the kernel's number, NULL at the end */
+extern const char *const transport_names[3]; /* as smc_tune numbers them, NULL at the end */
+extern const char *const role_names[3];      /* of this host in a connection, by the kernel's number, NULL at the end */
 
 enum lgr_field {
 	LGR_ID,

@@ -298,7 +298,9 @@ static void add_knobs(const struct snapshot *s, struct text *t)
 
 static void add_collectors(const struct snapshot *s, struct text *t)
 {
-	static const char *const buses[N_BUSES] = { [BUS_GENL] = "generic", [BUS_DIAG] = "sock_diag" };
+	static const char *const buses[N_BUSES] = {
+		[BUS_GENL] = "generic", [BUS_DIAG] = "sock_diag", [BUS_EVENTS] = "events"
+	};
 	CLEANUP_TEXT struct text labels = { 0 };
 
 	add_head(t, M_SCRAPE_SUCCESS);

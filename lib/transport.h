@@ -10,7 +10,8 @@
 
 #include "base.h"
 
-enum bus { BUS_GENL, BUS_DIAG, N_BUSES };
+/* Requests and answers by the first two; what the kernel tells by itself comes by the last one, which sends nothing. */
+enum bus { BUS_GENL, BUS_DIAG, BUS_EVENTS, N_BUSES };
 
 #define TRANSPORT_TIMEOUT_SEC 5          /* an answer that does not come in this time is -ETIMEDOUT */
 #define TRANSPORT_DATAGRAM_MAX (1 << 20) /* larger datagrams are refused: -EMSGSIZE */
@@ -24,13 +25,19 @@ struct transport_ops {
 	int (*send)(void *ctx, enum bus bus, const void *msg, size_t len);
 	/*
 	 * Receive one datagram into malloced memory. May fail with anything recvmsg(2) can (-EINTR, -ENOBUFS, -EAGAIN
-	 * when TRANSPORT_TIMEOUT_SEC passed): the caller retries or reports.
+	 * when TRANSPORT_TIMEOUT_SEC passed; at once on BUS_EVENTS): the caller retries or reports.
 	 */
 	int (*recv)(void *ctx, enum bus bus, unsigned char **ret_buf, size_t *ret_len);
 	/* Name of an interface index of this namespace (IFNAMSIZ bytes); -ENODEV. */
 	int (*ifname)(void *ctx, unsigned int ifindex, char *ret_name);
 	/* The namespace's number, which no other one has had or gets until reboot; -ENOPROTOOPT before Linux 5.14. */
 	int (*netns_cookie)(void *ctx, uint64_t *ret);
+	/* Have BUS_EVENTS get what goes to a multicast group of generic netlink, by its number. */
+	int (*join)(void *ctx, uint32_t group);
+	/* Becomes readable when something waits at BUS_EVENTS; to be polled only. -EBADF before join(). */
+	int (*events_fd)(void *ctx);
+	/* The netlink port by which the kernel names who sent a request on BUS_GENL; 0: none was sent yet. */
+	int (*portid)(void *ctx, uint32_t *ret);
 	void (*free)(void *ctx);
 };
 

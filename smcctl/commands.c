@@ -196,6 +196,18 @@ const struct command commands[] = {
 	  .run = cmd_seid_disable,
 	  .summary = "Do not use the system enterprise ID (s390 only)" },
 	{ .name = "metrics", .summary = "All metrics in Prometheus' text format", .run = cmd_metrics },
+	{ .name = "monitor",
+	  .args = "[KIND]...",
+	  .kind = ARGS_EVENTS,
+	  .max_args = N_EVENTS,
+	  .summary = "Show what changes, as it happens",
+	  .run = cmd_monitor,
+	  .details =
+		  "Changes of knobs and of the pnet table, whoever makes them, link groups and links that come and go, and "
+		  "connections that fall back to TCP; with KIND only knob, pnet, link or fallback. It needs a kernel with "
+		  "smc_tune, and no smcd. It ends with Ctrl-C, or when nobody reads its output any more. With --json each "
+		  "line is a document. Where events were lost, it says so and shows the knobs that have other values by "
+		  "now." },
 	{ .name = "policy",
 	  .verb = "check",
 	  .args = "FILE...",

@@ -160,6 +160,10 @@ static void offer_arguments(struct completion *p, const struct command *c)
 		for (size_t i = 0; i < n_reasons; i++)
 			offer(p, "", reasons[i].name, "");
 		break;
+	case ARGS_EVENTS:
+		for (enum event_kind i = 0; i < N_EVENTS; i++)
+			offer(p, "", event_types[i].noun.name, "");
+		break;
 	case ARGS_COMMAND:
 		for (size_t i = 0; i < n_commands; i++)
 			offer(p, "", command_name(&commands[i]), "");

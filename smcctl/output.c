@@ -500,11 +500,10 @@ static size_t add_json_char(const unsigned char *s, size_t n, struct text *t)
 	return 1;
 }
 
-void document_text(struct json_object *o, struct text *t)
+static void document(struct json_object *o, int flags, struct text *t)
 {
 	size_t len = 0;
-	const char *s = json_object_to_json_string_length(
-		o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE, &len);
+	const char *s = json_object_to_json_string_length(o, flags, &len);
 
 	if (!s) {
 		t->failed = true;
@@ -513,4 +512,14 @@ void document_text(struct json_object *o, struct text *t)
 	for (size_t i = 0; i < len;)
 		i += add_json_char((const unsigned char *)s + i, len - i, t);
 	text_add(t, "\n");
+}
+
+void document_text(struct json_object *o, struct text *t)
+{
+	document(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE, t);
+}
+
+void document_line(struct json_object *o, struct text *t)
+{
+	document(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, t);
 }

@@ -74,6 +74,7 @@ enum arg_kind {
 	ARGS_FILES,
 	ARGS_WORDS,
 	ARGS_COMMAND, /* the words of a command */
+	ARGS_EVENTS,  /* kinds of events */
 };
 
 struct ctl;
@@ -212,6 +213,8 @@ void noun_text(const struct noun *n, struct json_object *array, bool wide, struc
 void stats_text(struct json_object *stats, struct text *t);
 void reason_text(struct json_object *reason, struct text *t);
 void status_text(struct json_object *status, struct text *t);
+/* The same in one line. */
+void document_line(struct json_object *o, struct text *t);
 /* JSON as text for files and terminals alike: DEL and C1 controls, which json-c leaves, are written as \u escapes. */
 void document_text(struct json_object *o, struct text *t);
 
@@ -307,6 +310,7 @@ int cmd_ueid_flush(struct ctl *c, const struct request *r);
 int cmd_seid_enable(struct ctl *c, const struct request *r);
 int cmd_seid_disable(struct ctl *c, const struct request *r);
 int cmd_metrics(struct ctl *c, const struct request *r);
+int cmd_monitor(struct ctl *c, const struct request *r);
 int cmd_policy_check(struct ctl *c, const struct request *r);
 int cmd_version(struct ctl *c, const struct request *r);
 int cmd_shell(struct ctl *c, const struct request *r);

@@ -533,6 +533,8 @@ int manager_add_pnet(struct manager *m, const char *netns, struct pnet_entry *p,
 	if (r < 0)
 		return r;
 	r = kernel_pnet_add(k, p, &f->e);
+	if (!opened)
+		manager_pnet_changed(m, p, 1);
 	if (r < 0)
 		return fail_kernel(f, r);
 	log_info(m->config.log, "added pnet entry '%s'%s%s%s%s [request]", p->id, p->interface[0] ? " interface " : "",
@@ -553,6 +555,8 @@ int manager_delete_pnet(struct manager *m, const char *netns, struct pnet_entry 
 	if (r < 0)
 		return r;
 	r = kernel_pnet_delete(k, p, &f->e);
+	if (!opened)
+		manager_pnet_changed(m, p, 1);
 	if (r < 0)
 		return fail_kernel(f, r);
 	log_info(m->config.log, "deleted pnet entry '%s'%s%s%s%s [request]", p->id,
@@ -575,6 +579,8 @@ int manager_flush_pnet(struct manager *m, const char *netns, struct failure *f)
 	if (r < 0)
 		return r;
 	r = kernel_pnet_flush(k, &f->e);
+	if (!opened)
+		manager_pnet_changed(m, &any, 1);
 	if (r < 0)
 		return fail_kernel(f, r);
 	log_info(m->config.log, "deleted all pnet entries [request]");

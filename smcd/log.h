@@ -12,6 +12,7 @@
 /* 128-bit ids of the events that scripts and the journal's catalog look for. */
 #define LOG_ID_APPLIED "3c1f0f3f6a5b4f0c9d2be1a1a5b0d7e4"  /* a policy was applied */
 #define LOG_ID_FAILED "a2b8f5d06c0e4c52b6d1f7e8093c4a15"   /* a policy was refused or could not be applied */
+#define LOG_ID_OTHERS "0f9a4c7be2d84d1c8b6e35f7a1c2094d"   /* somebody else changed a knob or the pnet table */
 #define LOG_ID_OVERRIDE "5e7d9c41b8f24a36a0c3d2e1f4b59687" /* a knob was set or reset at run time */
 
 struct logger {

@@ -18,6 +18,7 @@
 #include "api.h"
 #include "listen.h"
 #include "options.h"
+#include "watch.h"
 
 #define READERS_GROUP "smcd"
 #define BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
@@ -32,6 +33,7 @@ struct daemon {
 	char boot_id[64];
 	sd_event *event;
 	struct manager *manager;
+	struct watch watch;
 	struct server *server;
 	struct api api;
 	struct listen_socket own; /* fd is the server's; dev 0: the socket is systemd's */
@@ -70,8 +72,16 @@ static int reload(void *ctx, struct failure *f)
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\nSTATUS=reading the policy",
 		   clock_usec(CLOCK_MONOTONIC));
 	r = manager_reload(d->manager, f);
+	watch_start(&d->watch, d->manager, d->event);
 	tell_ready(d);
 	return r;
+}
+
+static void pnet_changed(void *ctx, const struct pnet_entry *own, size_t n)
+{
+	struct daemon *d = ctx;
+
+	watch_take(&d->watch, own, n);
 }
 
 /* ---- signals ---- */
@@ -305,6 +315,9 @@ static int start(struct daemon *d, struct err *e)
 	d->api.manager = d->manager;
 	/* A policy that is refused leaves the kernel alone; smcd is there all the same and says so. */
 	manager_reload(d->manager, NULL);
+	watch_start(&d->watch, d->manager, d->event);
+	d->manager->pnet_changed = pnet_changed;
+	d->manager->pnet_changed_ctx = d;
 	tell_ready(d);
 	return 0;
 }
@@ -314,6 +327,7 @@ static void stop(struct daemon *d)
 	if (d->own.dev)
 		listen_remove(socket_path(d), &d->own);
 	d->server = server_free(d->server);
+	watch_done(&d->watch);
 	d->manager = manager_free(d->manager);
 	d->event = sd_event_unref(d->event);
 }

@@ -280,6 +280,24 @@ void manager_plan_failed(struct manager *m, const struct plan *p, const struct k
 	write_state_or_warn(m, &m->state);
 }
 
+void manager_pnet_changed(const struct manager *m, const struct pnet_entry *own, size_t n)
+{
+	if (m->pnet_changed && n)
+		m->pnet_changed(m->pnet_changed_ctx, own, n);
+}
+
+/* The entries of a plan's steps. Out of memory only some lines more come into the log. */
+static void plan_changed_pnet(const struct manager *m, const struct plan *p)
+{
+	CLEANUP_FREE struct pnet_entry *own = calloc(p->n ?: 1, sizeof(*own));
+	size_t n = 0;
+
+	for (size_t i = 0; own && i < p->n; i++)
+		if (p->v[i].kind == STEP_PNET_ADD || p->v[i].kind == STEP_PNET_DELETE)
+			own[n++] = p->v[i].pnet;
+	manager_pnet_changed(m, own, n);
+}
+
 static void take_unsupported(struct manager *m, const struct build *b)
 {
 	CLEANUP_TEXT struct text t = { 0 };
@@ -308,6 +326,7 @@ static int apply(struct manager *m, struct policy *p, size_t *ret_changes, struc
 	/* Written before it is done: whatever happens in between, a later run knows what it may have to undo. */
 	write_state_or_warn(m, &b.next);
 	r = plan_run(&b.plan, m->k, m->config.log, e);
+	plan_changed_pnet(m, &b.plan);
 	if (r < 0) {
 		manager_plan_failed(m, &b.plan, m->k);
 		return r;

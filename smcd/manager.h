@@ -58,6 +58,9 @@ enum policy_outcome {
 
 struct manager {
 	struct manager_config config;
+	/* Called when smcd has changed these entries (without an id: any) of its own namespace's pnet table; NULL. */
+	void (*pnet_changed)(void *ctx, const struct pnet_entry *own, size_t n);
+	void *pnet_changed_ctx;
 	struct kernel *k; /* smcd's own namespace */
 	struct features features;
 	struct policy policy; /* in force */
@@ -147,6 +150,8 @@ int manager_look(struct manager *m, struct err *e);
 const struct policy_knob *manager_policy_knob(const struct manager *m, const struct policy *p, size_t knob);
 /* Write state.json when it differs from what is there. */
 int manager_write_state(struct manager *m, const struct state *s, struct err *e);
+/* smcd has changed the pnet table of its namespace, or tried to. */
+void manager_pnet_changed(const struct manager *m, const struct pnet_entry *own, size_t n);
 /* A plan on k was given up: what it made and could not take back is remembered, and nothing else of it. */
 void manager_plan_failed(struct manager *m, const struct plan *p, const struct kernel *k);
 /* Take the next state over in place of the present one. */

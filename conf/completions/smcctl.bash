@@ -3,8 +3,9 @@
 
 _smcctl()
 {
-	local names="status knobs show set stats fallbacks explain linkgroups links devices sockets pnet ueid seid metrics policy version shell help"
+	local names="status knobs show set stats fallbacks explain linkgroups links devices sockets pnet ueid seid metrics monitor policy version shell help"
 	local knobs="wmem rmem autocorking_size smcr_buf_type smcr_testlink_time smcr_max_links_per_lgr smcr_max_conns_per_lgr limit_smc_hs smcr_max_send_wr smcr_max_recv_wr hs_ctrl hs_workers lo_max_dmbs cork_mode cork_ceiling tx_nocache_min"
+	local events="knob pnet link fallback"
 	local reasons="MEM TIMEOUT_CL TIMEOUT_AL CNFERR PEERNOSMC IPSEC NOSMCDEV NOSMCDDEV NOSMCRDEV NOISM2SUPP NOV2EXT NOV2DEXT NOSEID NOSMCD2DEV NOUEID RELEASEERR MAXCONNERR MAXLINKERR MODEUNSUPP RMBE_EC OPTUNSUPP DIFFPREFIX GETVLANERR ISMVLANERR NOACTLINK NOSRVLINK VERSMISMAT MAX_DMB NOROUTE NOINDIRECT SYNCERR PEERDECL INTERR ERR_RTOK ERR_RDYLNK ERR_REGBUF"
 	local common="--netns --json --wide --no-color --socket --direct --help --version"
 	local valued="--netns -n --socket "
@@ -48,6 +49,7 @@ _smcctl()
 		["seid enable"]=none
 		["seid disable"]=none
 		["metrics"]=none
+		["monitor"]=events
 		["policy check"]=files
 		["version"]=none
 		["shell"]=none
@@ -155,6 +157,9 @@ _smcctl()
 			;;
 		codes)
 			candidates=$reasons
+			;;
+		events)
+			candidates=$events
 			;;
 		command)
 			candidates=$names

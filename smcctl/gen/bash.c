@@ -74,6 +74,9 @@ static const char body[] =
 	"\t\tcodes)\n"
 	"\t\t\tcandidates=$reasons\n"
 	"\t\t\t;;\n"
+	"\t\tevents)\n"
+	"\t\t\tcandidates=$events\n"
+	"\t\t\t;;\n"
 	"\t\tcommand)\n"
 	"\t\t\tcandidates=$names\n"
 	"\t\t\t;;\n"
@@ -112,9 +115,9 @@ static const char body[] =
 	"complete -F _smcctl smcctl\n";
 
 static const char *const kind_names[] = {
-	[ARGS_NONE] = "none",     [ARGS_KNOBS] = "knobs", [ARGS_ASSIGN] = "assign",
-	[ARGS_FILTER] = "filter", [ARGS_ENTRY] = "entry", [ARGS_CODES] = "codes",
-	[ARGS_FILES] = "files",   [ARGS_WORDS] = "words", [ARGS_COMMAND] = "command",
+	[ARGS_NONE] = "none",       [ARGS_KNOBS] = "knobs",   [ARGS_ASSIGN] = "assign", [ARGS_FILTER] = "filter",
+	[ARGS_ENTRY] = "entry",     [ARGS_CODES] = "codes",   [ARGS_FILES] = "files",   [ARGS_WORDS] = "words",
+	[ARGS_COMMAND] = "command", [ARGS_EVENTS] = "events",
 };
 
 static bool first_of_name(size_t at)
@@ -134,6 +137,9 @@ static void add_names(struct text *t)
 	text_add(t, "\"\n\tlocal knobs=\"");
 	for (size_t i = 0; i < n_knobs; i++)
 		text_add(t, "%s%s", i ? " " : "", knobs[i].name);
+	text_add(t, "\"\n\tlocal events=\"");
+	for (enum event_kind i = 0; i < N_EVENTS; i++)
+		text_add(t, "%s%s", i ? " " : "", event_types[i].noun.name);
 	text_add(t, "\"\n\tlocal reasons=\"");
 	for (size_t i = 0; i < n_reasons; i++)
 		text_add(t, "%s%s", i ? " " : "", reasons[i].name);

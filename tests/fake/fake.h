@@ -24,6 +24,7 @@
  *   knob NAME KEY=VALUE...   one that smc_tune offers and no table of the programs knows (type=number|bool|choice,
  *                            unit=none|bytes|seconds|milliseconds, min=, max=, def=, scope=, effect=, read_only=on,
  *                            choice0= to choice3=)
+ *   event link|fallback KEY=VALUE...        to the multicast group of smc_tune
  *   netns [NAME]             what follows concerns this namespace, which is created; without NAME the initial one
  *   netns_del NAME           its name goes away, open transports stay
  *   iface NAME INDEX [HWPNETID]
@@ -35,7 +36,7 @@
  *   remove lgr|device|socket|tcp KEY
  *   stat smcr|smcd|all KEY[BUCKET] VALUE   KEY of stats_table; "+N" adds
  *   fallback server|client CODE COUNT
- *   fault POINT WHAT [TIMES] [after=N] [times=N] [cmd=NAME] [bus=genl|diag] [text="..."] [arg=N]
+ *   fault POINT WHAT [TIMES] [after=N] [times=N] [cmd=NAME] [bus=genl|diag|events] [text="..."] [arg=N]
  *   fault clear
  *
  * Points and what can go wrong there; TIMES is 1 unless given, 0 is for ever; cmd is an operation as fake_requests()

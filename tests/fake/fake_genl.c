@@ -98,6 +98,7 @@ struct family {
 	uint16_t id;
 	uint32_t version, maxattr;
 	const char *mcast;
+	void (*groups)(struct fbuf *b);
 };
 
 /* Family i of this kernel: 1, 0 when the number is free. */
@@ -105,12 +106,12 @@ static int family_at(const struct call *c, size_t i, struct family *ret)
 {
 	const struct fake_kstate *s = c->f->s;
 	const struct family all[] = {
-		{ "nlctrl", GENL_ID_CTRL, 2, CTRL_ATTR_MAX, "notify" },
-		{ "VFS_DQUOT", GENL_ID_VFS_DQUOT, 1, 6, "events" },
-		{ "ethtool", 0x15, 1, 0, "monitor" },
-		{ SMC_GENL_FAMILY_NAME, s->smc_family, SMC_GENL_FAMILY_VERSION, 1, NULL },
-		{ SMC_TUNE_FAMILY_NAME, s->tune_family, SMC_TUNE_FAMILY_VERSION, 0, NULL },
-		{ SMCR_GENL_FAMILY_NAME, s->pnet_family, SMCR_GENL_FAMILY_VERSION, SMC_PNETID_MAX, NULL },
+		{ "nlctrl", GENL_ID_CTRL, 2, CTRL_ATTR_MAX, "notify", NULL },
+		{ "VFS_DQUOT", GENL_ID_VFS_DQUOT, 1, 6, "events", NULL },
+		{ "ethtool", 0x15, 1, 0, "monitor", NULL },
+		{ SMC_GENL_FAMILY_NAME, s->smc_family, SMC_GENL_FAMILY_VERSION, 1, NULL, NULL },
+		{ SMC_TUNE_FAMILY_NAME, s->tune_family, SMC_TUNE_FAMILY_VERSION, 0, NULL, fake_tune_groups },
+		{ SMCR_GENL_FAMILY_NAME, s->pnet_family, SMCR_GENL_FAMILY_VERSION, SMC_PNETID_MAX, NULL, NULL },
 	};
 
 	if (i >= ARRAY_SIZE(all))
@@ -152,6 +153,8 @@ static int put_family(struct call *c, struct fbuf *b, const struct family *fam, 
 	put_ops(b);
 	if (fam->mcast)
 		put_mcast(b, fam->mcast);
+	if (fam->groups)
+		fam->groups(b);
 	return fb_finish(b, start);
 }
 
@@ -852,6 +855,8 @@ int fake_pnet_enter(struct fake *f, unsigned int netns, const char *name, const 
 		if (r < 0 && r != -EEXIST)
 			return r;
 		new_eth = r == 0;
+		if (new_eth)
+			fake_pnet_changed(f, ns, SMC_TUNE_PNET_ACTION_ADD, 1, &ns->pnet[ns->n_pnet - 1]);
 	}
 	if (netns)
 		return new_eth ? 0 : -EEXIST;
@@ -863,6 +868,8 @@ int fake_pnet_enter(struct fake *f, unsigned int netns, const char *name, const 
 		if (r < 0 && r != -EEXIST)
 			return r;
 		new_ib = r == 0;
+		if (new_ib)
+			fake_pnet_changed(f, ns, SMC_TUNE_PNET_ACTION_ADD, 1, &ns->pnet[ns->n_pnet - 1]);
 	}
 	return new_eth || new_ib ? 0 : -EEXIST;
 }
@@ -895,6 +902,9 @@ static int pnet_remove(struct call *c, const char *id)
 		else
 			ns->pnet[kept++] = ns->pnet[i];
 	}
+	if (kept != ns->n_pnet)
+		fake_pnet_changed(c->f, ns, id ? SMC_TUNE_PNET_ACTION_DELETE : SMC_TUNE_PNET_ACTION_FLUSH,
+				  ns->n_pnet - kept, NULL);
 	ns->n_pnet = kept;
 	if (!c->init_ns)
 		return r;

@@ -3,13 +3,18 @@
  * fake_kernel.c - the fake kernel's transport: sockets with queues, requests and dumps as net/netlink/af_netlink.c
  * handles them, messages being built, and the faults on the way out.
  */
+#include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/smc_diag.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include "fake_priv.h"
 #include "netns.h"
 
 #define FAKE_PORTID 0x5a5a
+#define EVENTS_FILE ".events" /* written to with each event, so that listeners in other processes wake up */
 
 struct dgram {
 	struct dgram *next;
@@ -29,6 +34,9 @@ struct dump {
 struct fake_conn {
 	struct fake *f;
 	unsigned int netns;
+	uint32_t portid, groups; /* groups: bits */
+	uint64_t next_event;
+	int events_fd; /* -1: none yet */
 	struct {
 		struct dgram *head, **tail;
 		struct dump dump;
@@ -473,6 +481,7 @@ static void request(struct fake_conn *conn, enum bus bus, const void *msg, size_
 			  .conn = conn,
 			  .ns = &conn->f->s->ns[conn->netns],
 			  .netns = conn->netns,
+			  .portid = conn->portid,
 			  .init_ns = conn->netns == 0,
 			  .bus = bus,
 			  .msg = msg };
@@ -526,6 +535,34 @@ static void drop_head(struct fake_conn *conn, enum bus bus)
 	free(d);
 }
 
+/* A socket that is too small for what came is told so once, and goes on with what is still there. */
+static int take_event(struct fake_conn *conn, unsigned char **ret_buf, size_t *ret_len)
+{
+	struct fake_kstate *s = conn->f->s;
+	struct fake_fault *x = fake_fault_due(conn->f, FAULT_RECV, BUS_EVENTS, NULL);
+
+	if (x || s->n_events - conn->next_event > FAKE_EVENTS_KEPT) {
+		if (x && x->err == ENOBUFS && conn->next_event < s->n_events)
+			conn->next_event++;
+		if (!x)
+			conn->next_event = s->n_events - FAKE_EVENTS_KEPT;
+		return x ? -x->err : -ENOBUFS;
+	}
+	while (conn->next_event < s->n_events) {
+		const struct fake_event *ev = &s->events[conn->next_event++ % FAKE_EVENTS_KEPT];
+
+		if (ev->netns != conn->netns || !(conn->groups & 1u << ev->group))
+			continue;
+		*ret_buf = malloc(ev->len);
+		if (!*ret_buf)
+			fake_die("out of memory");
+		memcpy(*ret_buf, ev->msg, ev->len);
+		*ret_len = ev->len;
+		return 0;
+	}
+	return -EAGAIN;
+}
+
 static int take(struct fake_conn *conn, enum bus bus, unsigned char **ret_buf, size_t *ret_len)
 {
 	const struct fake_op *last = conn->bus[bus].last;
@@ -555,10 +592,60 @@ static int fake_recv(void *ctx, enum bus bus, unsigned char **ret_buf, size_t *r
 	struct fake_conn *conn = ctx;
 	int r;
 
+	/* What is written after this wakes up again. */
+	if (bus == BUS_EVENTS && conn->events_fd >= 0)
+		while (read(conn->events_fd, (char[4096]){ 0 }, 4096) > 0)
+			;
 	fake_lock(conn->f);
-	r = take(conn, bus, ret_buf, ret_len);
+	r = bus == BUS_EVENTS ? take_event(conn, ret_buf, ret_len) : take(conn, bus, ret_buf, ret_len);
 	fake_unlock(conn->f);
 	return r;
+}
+
+static int watch_files(const struct fake *f)
+{
+	CLEANUP_FREE char *path = NULL;
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), file;
+
+	if (fd < 0 || asprintf(&path, "%s" EVENTS_FILE, f->script) < 0)
+		fake_die("inotify: %s", strerror(errno));
+	file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	close_fd(&file);
+	/* The script too: its lines make events when somebody looks. */
+	if (inotify_add_watch(fd, path, IN_MODIFY) < 0 || inotify_add_watch(fd, f->script, IN_MODIFY) < 0)
+		fake_die("inotify: %s", strerror(errno));
+	return fd;
+}
+
+static int fake_join(void *ctx, uint32_t group)
+{
+	struct fake_conn *conn = ctx;
+
+	if (group < FAKE_GROUP_FIRST || group >= FAKE_GROUP_FIRST + N_EVENTS)
+		return -ENOENT;
+	fake_lock(conn->f);
+	if (!conn->groups)
+		conn->next_event = conn->f->s->n_events;
+	conn->groups |= 1u << (group - FAKE_GROUP_FIRST);
+	fake_unlock(conn->f);
+	if (conn->events_fd < 0)
+		conn->events_fd = conn->f->script ? watch_files(conn->f) : eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return conn->events_fd < 0 ? -errno : 0;
+}
+
+static int fake_events_fd(void *ctx)
+{
+	const struct fake_conn *conn = ctx;
+
+	return conn->events_fd < 0 ? -EBADF : conn->events_fd;
+}
+
+static int fake_portid(void *ctx, uint32_t *ret)
+{
+	const struct fake_conn *conn = ctx;
+
+	*ret = conn->portid;
+	return 0;
 }
 
 static int fake_sysctl_read(void *ctx, const char *name, char *buf, size_t size)
@@ -640,6 +727,7 @@ static void conn_free(void *ctx)
 		free(conn->bus[b].dump.msg);
 		conn->f->s->dumps_open -= conn->bus[b].dump.active;
 	}
+	close_fd(&conn->events_fd);
 	free(conn);
 }
 
@@ -650,6 +738,9 @@ static const struct transport_ops fake_ops = {
 	.recv = fake_recv,
 	.ifname = fake_ifname,
 	.netns_cookie = fake_netns_cookie,
+	.join = fake_join,
+	.events_fd = fake_events_fd,
+	.portid = fake_portid,
 	.free = conn_free,
 };
 
@@ -668,6 +759,10 @@ int fake_transport(struct fake *f, const char *netns, struct transport *ret)
 		fake_die("out of memory");
 	conn->f = f;
 	conn->netns = (unsigned int)(ns - f->s->ns);
+	conn->events_fd = -1;
+	fake_lock(f);
+	conn->portid = ++f->s->next_portid;
+	fake_unlock(f);
 	for (enum bus b = 0; b < N_BUSES; b++)
 		conn->bus[b].tail = &conn->bus[b].head;
 	*ret = (struct transport){ .ops = &fake_ops, .ctx = conn };

@@ -106,6 +106,21 @@ struct fake_knob {
 	unsigned int n_choices;
 };
 
+/* What was sent to a multicast group; the last ones are kept for sockets that have not read them yet. */
+#define FAKE_EVENTS_KEPT 64
+#define FAKE_GROUP_FIRST 0x20 /* of smc_tune's groups, which are numbered as event_types[] are */
+struct fake_event {
+	unsigned int netns, group;
+	size_t len;
+	unsigned char msg[1024];
+};
+
+/* An event that a script makes up. */
+struct fake_note {
+	uint64_t change, tech, group, link, port, ifindex, role, state, reason, peer_reason, lport, rport, suppressed;
+	char device[64], local[48], remote[48];
+};
+
 struct fake_fback {
 	uint32_t code;
 	uint64_t count;
@@ -117,7 +132,7 @@ struct fake_netns {
 	int64_t sysctl[FAKE_SYSCTLS_MAX];
 	char hs_ctrl[16];
 	uint64_t knobs[FAKE_KNOBS_MAX];
-	uint64_t knob_gen;
+	uint64_t knob_gen, pnet_gen;
 	struct fake_pnet pnet[FAKE_PNET_MAX];
 	unsigned int n_pnet;
 	struct fake_iface ifaces[FAKE_IFACES_MAX];
@@ -166,6 +181,9 @@ struct fake_kstate {
 	uint16_t next_family, smc_family, pnet_family, tune_family; /* 0: none */
 	struct fake_knob knobs[FAKE_KNOBS_MAX];
 	unsigned int n_knobs;
+	struct fake_event events[FAKE_EVENTS_KEPT];
+	uint64_t n_events; /* ever sent */
+	uint32_t next_portid;
 	char host[33];
 	char hs_ctrls[FAKE_HS_CTRLS_MAX][16];
 	unsigned int n_hs_ctrls;
@@ -257,6 +275,7 @@ struct call {
 	struct fake_conn *conn;
 	struct fake_netns *ns;
 	unsigned int netns;
+	uint32_t portid;
 	bool init_ns;
 	enum bus bus;
 	struct nlmsghdr req; /* the request's header */
@@ -294,6 +313,13 @@ struct fake_change {
 	const char *name;
 	uint64_t old, now;
 };
+/* The same for the pnet table; p NULL: many. */
+void fake_pnet_changed(struct fake *f, struct fake_netns *ns, enum smc_tune_pnet_action action, unsigned int n,
+		       const struct fake_pnet *p);
+void fake_note_link(struct fake *f, struct fake_netns *ns, const struct fake_note *n);
+void fake_note_fallback(struct fake *f, struct fake_netns *ns, const struct fake_note *n);
+/* The groups of the family, for the controller. */
+void fake_tune_groups(struct fbuf *b);
 void fake_knobs_changed(struct fake *f, struct fake_netns *ns, enum smc_tune_source source, uint32_t portid,
 			const struct fake_change *changes, size_t n);
 

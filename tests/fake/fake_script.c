@@ -249,6 +249,34 @@ static void do_tune(struct fake *f, char **w)
 	}
 }
 
+/* clang-format off */
+static const char *const techs[] = { "smcr", "smcd" };
+static const char *const link_changes[] = { "group-up", "group-down", "link-up", "link-down", "group-state" };
+
+static const struct key note_keys[] = {
+	WORD(fake_note, "change", change, link_changes), WORD(fake_note, "tech", tech, techs),
+	NUM(fake_note, "group", group), NUM(fake_note, "link", link), NUM(fake_note, "port", port),
+	NUM(fake_note, "ifindex", ifindex), WORD(fake_note, "role", role, roles),
+	WORD(fake_note, "state", state, lgr_types), NUM(fake_note, "reason", reason),
+	NUM(fake_note, "peer_reason", peer_reason), NUM(fake_note, "lport", lport), NUM(fake_note, "rport", rport),
+	NUM(fake_note, "suppressed", suppressed), STR(fake_note, "device", device), STR(fake_note, "local", local),
+	STR(fake_note, "remote", remote),
+};
+/* clang-format on */
+
+static void do_event(struct fake *f, char **w)
+{
+	struct fake_note n = { 0 };
+
+	keys_set(&n, note_keys, ARRAY_SIZE(note_keys), w + 1);
+	if (strcmp(w[0], "link") == 0)
+		fake_note_link(f, here(f), &n);
+	else if (strcmp(w[0], "fallback") == 0)
+		fake_note_fallback(f, here(f), &n);
+	else
+		fake_die("there is no event '%s'", w[0]);
+}
+
 static void do_netns(struct fake *f, char **w)
 {
 	f->s->netns = (unsigned int)(fake_ns_create(f, w[0] ? w[0] : "") - f->s->ns);
@@ -578,6 +606,8 @@ static void fault_option(struct fake_fault *x, const char *word)
 		snprintf(x->text, sizeof(x->text), "%s", word + 5);
 	else if (strcmp(word, "bus=genl") == 0 || strcmp(word, "bus=diag") == 0)
 		x->bus = word[4] == 'g' ? BUS_GENL : BUS_DIAG;
+	else if (strcmp(word, "bus=events") == 0)
+		x->bus = BUS_EVENTS;
 	else
 		fake_die("there is no key '%s'", word);
 }
@@ -638,6 +668,7 @@ static const struct {
 	{ "hs_ctrl", 1, do_hs_ctrl },
 	{ "tune", 1, do_tune },
 	{ "knob", 1, do_knob },
+	{ "event", 1, do_event },
 	{ "netns", 0, do_netns },
 	{ "netns_del", 1, do_netns_del },
 	{ "iface", 2, do_iface },

@@ -3,6 +3,7 @@
  * fake_tune.c - the family smc_tune as the fake kernel speaks it, written from its specification and from net/smc of
  * the series (smc_tune.c).
  */
+#include <arpa/inet.h>
 #include <stdarg.h>
 
 #include "fake_priv.h"
@@ -242,7 +243,7 @@ static int knob_set(struct call *c)
 	}
 	for (size_t i = 0; i < ch.n; i++)
 		*ch.at[i] = (int64_t)ch.v[i].now;
-	fake_knobs_changed(c->f, c->ns, SMC_TUNE_SOURCE_KNOB_SET, c->req.nlmsg_pid, ch.v, ch.n);
+	fake_knobs_changed(c->f, c->ns, SMC_TUNE_SOURCE_KNOB_SET, c->portid, ch.v, ch.n);
 	fake_reply_start(c, &b, 128);
 	start = tune_msg(c, &b, SMC_TUNE_CMD_KNOB_SET, 0);
 	fb_uint(&b, SMC_TUNE_A_KNOB_SET_GENERATION, c->ns->knob_gen);
@@ -253,17 +254,169 @@ static int knob_set(struct call *c)
 
 /* ---- events ---- */
 
+/* The next place of the ring, with the message begun in *ret_b. NULL: there is no family. */
+static struct fake_event *event_new(struct fake *f, const struct fake_netns *ns, enum event_kind kind, uint8_t cmd,
+				    struct fbuf *ret_b)
+{
+	struct call c = { .f = f };
+	struct fake_event *ev;
+
+	if (!f->s->tune_family)
+		return NULL;
+	ev = &f->s->events[f->s->n_events % FAKE_EVENTS_KEPT];
+	*ev = (struct fake_event){ .netns = (unsigned int)(ns - f->s->ns), .group = kind };
+	*ret_b = (struct fbuf){ .p = ev->msg, .size = sizeof(ev->msg) };
+	fb_genl(ret_b, &c, f->s->tune_family, cmd, 0);
+	return ev;
+}
+
+static void event_send(struct fake *f, struct fake_event *ev, struct fbuf *b)
+{
+	CLEANUP_FREE char *path = NULL;
+	FILE *out;
+
+	if (b->full)
+		fake_die("an event has no room");
+	fb_end(b, 0);
+	ev->len = b->len;
+	f->s->n_events++;
+	if (!f->script)
+		return;
+	if (asprintf(&path, "%s.events", f->script) < 0)
+		fake_die("out of memory");
+	out = fopen(path, "ae");
+	if (out) {
+		fputc('.', out);
+		fclose(out);
+	}
+}
+
+void fake_tune_groups(struct fbuf *b)
+{
+	static const char *const names[] = { "knobs", "pnet", "links", "fallback" };
+	size_t groups = fb_nest(b, CTRL_ATTR_MCAST_GROUPS);
+
+	for (uint16_t i = 0; i < ARRAY_SIZE(names); i++) {
+		size_t one = fb_nest(b, i + 1);
+
+		fb_u32(b, CTRL_ATTR_MCAST_GRP_ID, FAKE_GROUP_FIRST + i);
+		fb_str(b, CTRL_ATTR_MCAST_GRP_NAME, names[i]);
+		fb_nest_end(b, one);
+	}
+	fb_nest_end(b, groups);
+}
+
 void fake_knobs_changed(struct fake *f, struct fake_netns *ns, enum smc_tune_source source, uint32_t portid,
 			const struct fake_change *changes, size_t n)
 {
+	struct fake_event *ev;
 	size_t changed = 0;
+	struct fbuf b;
 
-	(void)f;
-	(void)source;
-	(void)portid;
 	for (size_t i = 0; i < n; i++)
 		changed += changes[i].old != changes[i].now;
-	ns->knob_gen += changed > 0;
+	if (!changed)
+		return;
+	ns->knob_gen++;
+	ev = event_new(f, ns, EVENT_KNOB, SMC_TUNE_CMD_KNOB_NTF, &b);
+	if (!ev)
+		return;
+	fb_uint(&b, SMC_TUNE_A_KNOB_EVENT_GENERATION, ns->knob_gen);
+	fb_u32(&b, SMC_TUNE_A_KNOB_EVENT_SOURCE, source);
+	if (portid)
+		fb_u32(&b, SMC_TUNE_A_KNOB_EVENT_PORTID, portid);
+	for (size_t i = 0; i < n; i++) {
+		size_t nest;
+
+		if (changes[i].old == changes[i].now)
+			continue;
+		nest = fb_nest(&b, SMC_TUNE_A_KNOB_EVENT_CHANGE);
+		fb_str(&b, SMC_TUNE_A_KNOB_VALUE_NAME, changes[i].name);
+		fb_uint(&b, SMC_TUNE_A_KNOB_VALUE_OLD_VALUE, changes[i].old);
+		fb_uint(&b, SMC_TUNE_A_KNOB_VALUE_VALUE, changes[i].now);
+		fb_nest_end(&b, nest);
+	}
+	event_send(f, ev, &b);
+}
+
+static void put_entry(struct fbuf *b, const struct fake_pnet *p)
+{
+	size_t nest = fb_nest(b, SMC_TUNE_A_PNET_ENTRY);
+
+	fb_str(b, SMC_TUNE_A_PNET_ENTRY_PNETID, p->id);
+	fb_str(b, p->ib ? SMC_TUNE_A_PNET_ENTRY_IBNAME : SMC_TUNE_A_PNET_ENTRY_ETHNAME, p->name);
+	if (p->ib)
+		fb_u8(b, SMC_TUNE_A_PNET_ENTRY_IBPORT, p->port);
+	fb_nest_end(b, nest);
+}
+
+void fake_pnet_changed(struct fake *f, struct fake_netns *ns, enum smc_tune_pnet_action action, unsigned int n,
+		       const struct fake_pnet *p)
+{
+	struct fbuf b;
+	struct fake_event *ev = event_new(f, ns, EVENT_PNET, SMC_TUNE_CMD_PNET_NTF, &b);
+
+	ns->pnet_gen++;
+	if (!ev)
+		return;
+	fb_u32(&b, SMC_TUNE_A_PNET_ACTION, action);
+	fb_uint(&b, SMC_TUNE_A_PNET_GENERATION, ns->pnet_gen);
+	fb_u32(&b, SMC_TUNE_A_PNET_ENTRIES, n);
+	if (p)
+		put_entry(&b, p);
+	event_send(f, ev, &b);
+}
+
+void fake_note_link(struct fake *f, struct fake_netns *ns, const struct fake_note *n)
+{
+	struct fbuf b;
+	struct fake_event *ev = event_new(f, ns, EVENT_LINK, SMC_TUNE_CMD_LINK_NTF, &b);
+
+	if (!ev)
+		return;
+	fb_u32(&b, SMC_TUNE_A_LINK_EVENT, (uint32_t)n->change);
+	fb_u32(&b, SMC_TUNE_A_LINK_TRANSPORT, (uint32_t)n->tech);
+	fb_u32(&b, SMC_TUNE_A_LINK_GROUP, (uint32_t)n->group);
+	if (n->tech == SMC_TUNE_TRANSPORT_SMCR) {
+		fb_uint(&b, SMC_TUNE_A_LINK_NET_COOKIE, 1);
+		fb_u32(&b, SMC_TUNE_A_LINK_ROLE, (uint32_t)n->role);
+		fb_u32(&b, SMC_TUNE_A_LINK_STATE, (uint32_t)n->state);
+	}
+	if (n->link) {
+		fb_u32(&b, SMC_TUNE_A_LINK_LINK_ID, (uint32_t)n->link);
+		fb_str(&b, SMC_TUNE_A_LINK_IB_NAME, n->device);
+		fb_u32(&b, SMC_TUNE_A_LINK_IB_PORT, (uint32_t)n->port);
+		fb_u32(&b, SMC_TUNE_A_LINK_IFINDEX, (uint32_t)n->ifindex);
+	}
+	event_send(f, ev, &b);
+}
+
+static void put_address(struct fbuf *b, uint16_t type, const char *s)
+{
+	unsigned char a[16];
+
+	if (inet_pton(AF_INET, s, a) == 1)
+		fb_attr(b, type, a, 4);
+	else if (inet_pton(AF_INET6, s, a) == 1)
+		fb_attr(b, type, a, 16);
+}
+
+void fake_note_fallback(struct fake *f, struct fake_netns *ns, const struct fake_note *n)
+{
+	struct fbuf b;
+	struct fake_event *ev = event_new(f, ns, EVENT_FALLBACK, SMC_TUNE_CMD_FALLBACK_NTF, &b);
+
+	if (!ev)
+		return;
+	fb_u32(&b, SMC_TUNE_A_FALLBACK_ROLE, (uint32_t)n->role);
+	fb_u32(&b, SMC_TUNE_A_FALLBACK_REASON, (uint32_t)n->reason);
+	fb_u32(&b, SMC_TUNE_A_FALLBACK_PEER_REASON, (uint32_t)n->peer_reason);
+	put_address(&b, SMC_TUNE_A_FALLBACK_LOCAL_ADDR, n->local);
+	put_address(&b, SMC_TUNE_A_FALLBACK_REMOTE_ADDR, n->remote);
+	fb_u16(&b, SMC_TUNE_A_FALLBACK_LOCAL_PORT, (uint16_t)n->lport);
+	fb_u16(&b, SMC_TUNE_A_FALLBACK_REMOTE_PORT, (uint16_t)n->rport);
+	fb_uint(&b, SMC_TUNE_A_FALLBACK_SUPPRESSED, n->suppressed);
+	event_send(f, ev, &b);
 }
 
 const struct fake_op fake_tune_ops[] = {

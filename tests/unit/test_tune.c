@@ -379,16 +379,169 @@ static void test_overrun(void **state)
 	assert_int_equal(fake_faults_left(v->f), 0);
 }
 
+/* ---- events ---- */
+
+static void events_freep(struct events *w)
+{
+	events_done(w);
+}
+#define CLEANUP_EVENTS CLEANUP(events_freep)
+
+static void assert_line(const struct event *ev, size_t row, const char *want)
+{
+	CLEANUP_TEXT struct text t = { 0 };
+
+	assert_true(row < ev->rows.n);
+	event_text(ev->kind, &ev->rows, row, &t);
+	assert_string_equal(text_str(&t), want);
+}
+
+static void next(struct env *v, struct events *w, struct event *ev)
+{
+	event_done(ev);
+	assert_code(v, kernel_event_next(w, ev, &v->e), 1);
+}
+
+static void test_events(void **state)
+{
+	ENV(v, "6.12-smcd");
+	CLEANUP_EVENTS struct events w = { 0 };
+	CLEANUP_EVENT struct event ev = { 0 };
+	struct knob_change c[] = { change("wmem", 262144), change("rmem", 131072) };
+	struct kernel *other CLEANUP_KERNEL = fake_kernel(v->f, "");
+
+	(void)state;
+	fake_do(v->f, "sysctl wmem 98304"); /* before anybody listens */
+	assert_code(v, kernel_events_open(v->k, &w, &v->e), 0);
+	assert_true(kernel_events_fd(&w) >= 0);
+	assert_code(v, kernel_event_next(&w, &ev, &v->e), 0);
+	fake_do(v->f, "sysctl wmem 131072");
+	next(v, &w, &ev);
+	assert_true(ev.kind == EVENT_KNOB && !ev.own && !ev.lost);
+	assert_line(&ev, 0, "knob wmem: 96K -> 128K (sysctl)");
+	/* one's own, and another's of the same program */
+	assert_code(v, kernel_knobs_set(v->k, c, 2, &v->e), 0);
+	next(v, &w, &ev);
+	assert_true(ev.own && ev.rows.n == 2);
+	assert_line(&ev, 1, "knob rmem: 64K -> 128K (knob-set)");
+	c[0].v = value_uint(65536);
+	assert_code(v, kernel_knobs_set(other, c, 2, &v->e), 0);
+	next(v, &w, &ev);
+	assert_true(!ev.own && ev.rows.n == 1);
+	assert_line(&ev, 0, "knob wmem: 256K -> 64K (knob-set)");
+	/* what changes nothing is no event */
+	assert_code(v, kernel_knobs_set(other, c, 2, &v->e), 0);
+	assert_code(v, kernel_event_next(&w, &ev, &v->e), 0);
+	fake_do(v->f, "pnet NETA eth=eth0");
+	next(v, &w, &ev);
+	assert_line(&ev, 0, "pnet add: NETA interface eth0");
+	assert_code(v, kernel_pnet_flush(other, &v->e), 0);
+	next(v, &w, &ev);
+	assert_line(&ev, 0, "pnet flush: entries: 1");
+	fake_do(v->f, "event link change=link-down group=0x100 link=2 device=rxe0 port=1 state=single");
+	next(v, &w, &ev);
+	assert_line(&ev, 0, "link-down: smcr link group 0x00000100 link 2 on rxe0 port 1, single");
+	fake_do(v->f, "event link change=group-up tech=smcd group=0x101");
+	next(v, &w, &ev);
+	assert_line(&ev, 0, "group-up: smcd link group 0x00000101");
+	fake_do(v->f, "event fallback role=server reason=0x03010000 local=127.0.0.1 lport=80 remote=fe80::1 rport=4000 "
+		      "suppressed=7 peer_reason=0x03030000");
+	next(v, &w, &ev);
+	assert_line(
+		&ev, 0,
+		"fallback as server: 127.0.0.1 port 80, peer fe80::1 port 4000: 0x03010000 PEERNOSMC, the peer's reason "
+		"0x03030000 NOSMCDEV; not told of before it: 7");
+	assert_code(v, kernel_event_next(&w, &ev, &v->e), 0);
+}
+
+/* Of each namespace its own. */
+static void test_events_netns(void **state)
+{
+	ENV(v, "6.12-smcd");
+	CLEANUP_EVENTS struct events w = { 0 };
+	CLEANUP_EVENT struct event ev = { 0 };
+	struct kernel *blue CLEANUP_KERNEL = NULL;
+
+	(void)state;
+	fake_do(v->f, "netns blue");
+	blue = fake_kernel(v->f, "blue");
+	assert_code(v, kernel_events_open(blue, &w, &v->e), 0);
+	fake_do(v->f, "netns");
+	fake_do(v->f, "sysctl wmem 131072");
+	assert_code(v, kernel_event_next(&w, &ev, &v->e), 0);
+	fake_do(v->f, "netns blue");
+	fake_do(v->f, "sysctl wmem 131072");
+	next(v, &w, &ev);
+}
+
+static void test_events_lost(void **state)
+{
+	ENV(v, "6.12-smcd");
+	CLEANUP_EVENTS struct events w = { 0 };
+	CLEANUP_EVENT struct event ev = { 0 };
+
+	(void)state;
+	assert_code(v, kernel_events_open(v->k, &w, &v->e), 0);
+	/* more than the socket holds: one event tells of what is different, and nothing of it comes twice */
+	for (unsigned int i = 0; i < 100; i++)
+		fake_do(v->f, "sysctl wmem %u", 65536 + 4096 * (i + 1));
+	fake_do(v->f, "sysctl rmem 131072");
+	next(v, &w, &ev);
+	assert_true(ev.lost && ev.kind == EVENT_KNOB && ev.rows.n == 2);
+	assert_line(&ev, 0, "knob wmem: 64K -> 464K");
+	assert_line(&ev, 1, "knob rmem: 64K -> 128K");
+	assert_code(v, kernel_event_next(&w, &ev, &v->e), 0);
+	/* there and back in the meantime: lost, and nothing to show */
+	fake_do(v->f, "sysctl rmem 65536");
+	fake_do(v->f, "sysctl rmem 131072");
+	fake_do(v->f, "fault recv ENOBUFS bus=events");
+	next(v, &w, &ev);
+	assert_true(ev.lost && ev.rows.n == 0);
+	assert_code(v, kernel_event_next(&w, &ev, &v->e), 0);
+	fake_do(v->f, "sysctl rmem 65536");
+	next(v, &w, &ev);
+	assert_true(!ev.lost);
+}
+
+/* A gap in the numbers is a loss, although the socket did not say so. */
+static void test_events_gap(void **state)
+{
+	ENV(v, "6.12-smcd");
+	CLEANUP_EVENTS struct events w = { 0 };
+	CLEANUP_EVENT struct event ev = { 0 };
+
+	(void)state;
+	assert_code(v, kernel_events_open(v->k, &w, &v->e), 0);
+	fake_do(v->f, "sysctl wmem 131072");
+	w.known.generation--;
+	next(v, &w, &ev);
+	assert_true(ev.lost);
+	assert_line(&ev, 0, "knob wmem: 64K -> 128K");
+}
+
+static void test_events_without(void **state)
+{
+	ENV(v, "6.12");
+	CLEANUP_EVENTS struct events w = { 0 };
+
+	(void)state;
+	assert_code(v, kernel_events_open(v->k, &w, &v->e), -EOPNOTSUPP);
+	assert_says(v->e.text, "listen for events: this kernel does not have the generic netlink family smc_tune");
+	assert_null(w.k);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_offered),   cmocka_unit_test(test_states_without_sysctl),
-		cmocka_unit_test(test_one_knob),  cmocka_unit_test(test_namespace),
-		cmocka_unit_test(test_together),  cmocka_unit_test(test_refused_wholly),
-		cmocka_unit_test(test_no_rights), cmocka_unit_test(test_ignored),
-		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_without),
-		cmocka_unit_test(test_reload),    cmocka_unit_test(test_bad_answers),
-		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_offered),      cmocka_unit_test(test_states_without_sysctl),
+		cmocka_unit_test(test_one_knob),     cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_together),     cmocka_unit_test(test_refused_wholly),
+		cmocka_unit_test(test_no_rights),    cmocka_unit_test(test_ignored),
+		cmocka_unit_test(test_unknown),      cmocka_unit_test(test_without),
+		cmocka_unit_test(test_reload),       cmocka_unit_test(test_bad_answers),
+		cmocka_unit_test(test_overrun),      cmocka_unit_test(test_events),
+		cmocka_unit_test(test_events_netns), cmocka_unit_test(test_events_lost),
+		cmocka_unit_test(test_events_gap),   cmocka_unit_test(test_events_without),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
