@@ -312,6 +312,7 @@ static const struct identity {
 	[NOUN_UEID] = { 1, { UEID_EID } },
 	[NOUN_SEID] = { 1, { SEID_EID } },
 	[NOUN_FALLBACKS] = { 2, { FB_ROLE, FB_CODE } },
+	[NOUN_POOLS] = { 4, { POOL_TECH, POOL_LGR, POOL_DIRECTION, POOL_SIZE } },
 };
 
 static bool same_entries(const struct list *a, const struct list *b)
@@ -361,7 +362,25 @@ static const knl_reader readers[N_NOUNS] = {
 	[NOUN_UEID] = knl_read_ueids,
 	[NOUN_SEID] = knl_read_seid,
 	[NOUN_FALLBACKS] = knl_read_fallbacks, /* sockets: knl_list_sockets() */
+	[NOUN_POOLS] = knl_read_pools,
+	[NOUN_CORK] = knl_read_cork,
+	[NOUN_HANDSHAKES] = knl_read_handshakes,
 };
+
+/* What is one message of one moment. */
+static int read_once(struct kernel *k, const struct noun *noun, struct list *ret, struct err *e)
+{
+	struct list l CLEANUP_LIST = { 0 };
+	int r;
+
+	list_init(&l, noun);
+	r = readers[noun->id](k, &l, NULL, NULL, e);
+	if (r < 0)
+		return r;
+	*ret = l;
+	l = (struct list){ 0 };
+	return 0;
+}
 
 int kernel_list(struct kernel *k, const struct noun *noun, struct list *ret, struct err *e)
 {
@@ -369,6 +388,8 @@ int kernel_list(struct kernel *k, const struct noun *noun, struct list *ret, str
 
 	if (noun->id == NOUN_SOCKETS)
 		r = knl_list_sockets(k, ret, e);
+	else if (noun->id == NOUN_CORK || noun->id == NOUN_HANDSHAKES)
+		r = read_once(k, noun, ret, e);
 	else
 		r = knl_read_until_agreed(k, noun, readers[noun->id], NULL, ret, e);
 	return r < 0 ? kernel_fail(k, e, r, "list %s", noun->name) : 0;

@@ -147,15 +147,20 @@ void methods_describe(struct text *t)
 {
 	text_add(t, "# Management of SMC (Shared Memory Communications) on this host\ninterface " SMCD_INTERFACE "\n"
 		    "\n");
-	for (size_t i = 0; i < N_NOUNS; i++)
+	for (size_t i = 0; i < N_NOUNS; i++) {
 		describe_noun(&nouns[i], t);
+		for (size_t p = 0; p < nouns[i].n_parts; p++)
+			describe_noun(&nouns[i].parts[p], t);
+	}
 	describe_stats(t);
 	for (size_t i = 0; i < ARRAY_SIZE(record_types); i++)
 		text_add(t, "%s\n\n", record_types[i]);
 	for (size_t i = 0; i < N_NOUNS; i++) {
 		describe_method(nouns[i].method, &methods[METHOD_LIST_NOUN], nouns[i].doc, t);
-		text_add(t, "netns: string, %s: []%s, incomplete: bool%s)\n\n", nouns[i].name, nouns[i].type,
-			 i == NOUN_FALLBACKS ? ", totals: Totals" : "");
+		text_add(t, "netns: string, %s: []%s", nouns[i].name, nouns[i].type);
+		for (size_t p = 0; p < nouns[i].n_parts; p++)
+			text_add(t, ", %s: []%s", nouns[i].parts[p].name, nouns[i].parts[p].type);
+		text_add(t, ", incomplete: bool%s)\n\n", i == NOUN_FALLBACKS ? ", totals: Totals" : "");
 	}
 	for (size_t i = 0; i < N_METHODS; i++) {
 		if (i == METHOD_LIST_NOUN)

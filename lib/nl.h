@@ -151,6 +151,12 @@ int knl_read_seid(struct kernel *k, struct list *l, bool *interrupted, void *arg
 /* arg: struct fallback_totals *, may be NULL */
 int knl_read_fallbacks(struct kernel *k, struct list *l, bool *interrupted, void *arg, struct err *e);
 int knl_read_pnet(struct kernel *k, struct list *l, bool *interrupted, void *arg, struct err *e);
+/* By smc_tune; the latter two are one message, with parts. */
+int knl_read_pools(struct kernel *k, struct list *l, bool *interrupted, void *arg, struct err *e);
+int knl_read_cork(struct kernel *k, struct list *l, bool *interrupted, void *arg, struct err *e);
+int knl_read_handshakes(struct kernel *k, struct list *l, bool *interrupted, void *arg, struct err *e);
+/* Name of the reason of a fallback; absent where there is none, or none that is known. Static storage. */
+struct value knl_reason_name(struct value code);
 /* Sockets, joined with TCP's. */
 int knl_list_sockets(struct kernel *k, struct list *ret, struct err *e);
 

@@ -5,7 +5,6 @@
  * that of the one before.
  */
 #include "nl.h"
-#include "reasons.h"
 
 #include <arpa/inet.h>
 #include <linux/genetlink.h>
@@ -93,20 +92,13 @@ static int fill_address(struct list *l, struct knl_span body, unsigned int type,
 	return 0;
 }
 
-static struct value reason_name(struct value code)
-{
-	const struct reason *r = code.kind == VALUE_UINT && code.u ? reason_find((uint32_t)code.u) : NULL;
-
-	return value_str(r ? r->name : NULL);
-}
-
 static int finish_fallback(struct list *l, struct knl_span body, struct value *row, struct err *e)
 {
 	if (fill_address(l, body, SMC_TUNE_A_FALLBACK_LOCAL_ADDR, &row[EF_LOCAL_ADDR]) < 0 ||
 	    fill_address(l, body, SMC_TUNE_A_FALLBACK_REMOTE_ADDR, &row[EF_PEER_ADDR]) < 0)
 		return malformed(e, "address");
-	row[EF_REASON_NAME] = reason_name(row[EF_REASON]);
-	row[EF_PEER_REASON_NAME] = reason_name(row[EF_PEER_REASON]);
+	row[EF_REASON_NAME] = knl_reason_name(row[EF_REASON]);
+	row[EF_PEER_REASON_NAME] = knl_reason_name(row[EF_PEER_REASON]);
 	return 0;
 }
 

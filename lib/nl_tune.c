@@ -4,6 +4,7 @@
  * the kernel itself, and set together.
  */
 #include "nl.h"
+#include "reasons.h"
 
 #include <ctype.h>
 #include <linux/netlink.h>
@@ -375,4 +376,185 @@ int kernel_knobs_set(struct kernel *k, const struct knob_change *c, size_t n, st
 	for (size_t i = 0; r < 0 && i < n; i++)
 		text_add(&names, "%s'%s'", i ? ", " : "", c[i].knob->name);
 	return r < 0 ? kernel_fail(k, e, r, "set %s", text_str(&names)) : 0;
+}
+
+/* ---- pools ---- */
+
+static int list_reset(void *arg)
+{
+	((struct list *)arg)->n = 0;
+	return 0;
+}
+
+static int pool_message(void *arg, const struct knl_message *m, struct err *e)
+{
+	struct value *row;
+
+	return knl_add_row(arg, WIRE_R, m->body, POOL_SIZE, &row, e);
+}
+
+int knl_read_pools(struct kernel *k, struct list *l, bool *interrupted, void *arg, struct err *e)
+{
+	struct knl_dump d = { .handler = pool_message, .reset = list_reset, .arg = l };
+
+	(void)arg;
+	return knl_family_dump(k, KNL_TUNE, SMC_TUNE_CMD_POOL_GET, &d, interrupted, e);
+}
+
+/* ---- cork ---- */
+
+/* The counters of tx-get: which row, and what they count there. */
+static const struct cork_counter {
+	enum cork_kind kind;
+	const char *cause;
+	uint8_t count, bytes; /* attributes; 0: not counted */
+} cork_counters[] = {
+	{ CORK_HELD, "application", SMC_TUNE_A_TX_CORKED_APP, 0 },
+	{ CORK_HELD, "more", SMC_TUNE_A_TX_CORKED_MORE, 0 },
+	{ CORK_HELD, "auto", SMC_TUNE_A_TX_CORKED_AUTO, 0 },
+	{ CORK_SENT, "uncork", SMC_TUNE_A_TX_FLUSH_UNCORK, 0 },
+	{ CORK_SENT, "full", SMC_TUNE_A_TX_FLUSH_FULL, 0 },
+	{ CORK_SENT, "completion", SMC_TUNE_A_TX_FLUSH_COMPLETION, 0 },
+	{ CORK_SENT, "ceiling", SMC_TUNE_A_TX_FLUSH_CEILING, 0 },
+	{ CORK_SENT, "nodelay", SMC_TUNE_A_TX_FLUSH_NODELAY, 0 },
+	{ CORK_SENT, "write", SMC_TUNE_A_TX_FLUSH_WRITE, 0 },
+	{ CORK_SENT, "end", SMC_TUNE_A_TX_FLUSH_END, 0 },
+	{ CORK_SENT, NULL, 0, SMC_TUNE_A_TX_FLUSH_BYTES },
+	{ CORK_PAST_CACHE, NULL, SMC_TUNE_A_TX_NOCACHE_WRITES, SMC_TUNE_A_TX_NOCACHE_BYTES },
+};
+
+static int take_counter(struct knl_span body, uint8_t type, struct value *ret)
+{
+	struct knl_attr a;
+	uint64_t u;
+	int r = type ? knl_attr_find(body, type, &a) : 0;
+
+	if (r <= 0)
+		return r;
+	if (knl_attr_uint(&a, &u) < 0)
+		return -EBADMSG;
+	*ret = value_uint(u);
+	return 0;
+}
+
+/* Each nest of this type is a row. role (absent: there is none) goes into the row's first field. */
+static int take_nests(struct list *l, struct knl_span body, unsigned int type, int key, struct value role,
+		      struct err *e)
+{
+	struct knl_attr a;
+	int r;
+
+	while ((r = knl_attr_next(&body, &a)) > 0) {
+		struct value *row;
+
+		if (a.type != type)
+			continue;
+		r = knl_add_row(l, WIRE_R, a.data, key, &row, e);
+		if (r < 0)
+			return r;
+		if (role.kind != VALUE_ABSENT)
+			row[0] = role;
+	}
+	return r < 0 ? malformed(e, "attributes") : 0;
+}
+
+static int cork_message(void *arg, const struct knl_message *m, struct err *e)
+{
+	struct list *l = arg;
+
+	if (m->cmd != SMC_TUNE_CMD_TX_GET)
+		return malformed(e, "command");
+	for (size_t i = 0; i < ARRAY_SIZE(cork_counters); i++) {
+		const struct cork_counter *c = &cork_counters[i];
+		struct value *row = list_add(l);
+
+		if (!row)
+			return out_of_memory(e);
+		row[CORK_KIND] = value_uint(c->kind);
+		row[CORK_CAUSE] = value_str(c->cause ? c->cause : "all");
+		if (take_counter(m->body, c->count, &row[CORK_COUNT]) < 0 ||
+		    take_counter(m->body, c->bytes, &row[CORK_BYTES]) < 0)
+			return malformed(e, c->cause ? c->cause : "bytes");
+	}
+	return take_nests(&l->parts[CORK_SIZES], m->body, SMC_TUNE_A_TX_FLUSH_SIZE, BUCKET_COUNT, (struct value){ 0 },
+			  e);
+}
+
+/* What one message tells, into an empty list with its parts. */
+static int read_message(struct kernel *k, uint8_t cmd, knl_handler handler, struct list *l, struct err *e)
+{
+	int r;
+
+	if (list_init_parts(l) < 0)
+		return out_of_memory(e);
+	r = knl_family_ask(k, KNL_TUNE, cmd, NULL, 0, handler, l, e);
+	if (r == 0 && l->n == 0)
+		return malformed(e, "empty");
+	return r;
+}
+
+int knl_read_cork(struct kernel *k, struct list *l, bool *interrupted, void *arg, struct err *e)
+{
+	(void)interrupted;
+	(void)arg;
+	return read_message(k, SMC_TUNE_CMD_TX_GET, cork_message, l, e);
+}
+
+/* ---- handshakes ---- */
+
+static int take_roles(struct list *l, struct knl_span body, struct value workers, struct err *e)
+{
+	struct knl_attr a;
+	int r;
+
+	while ((r = knl_attr_next(&body, &a)) > 0) {
+		struct value *row;
+
+		if (a.type != SMC_TUNE_A_HANDSHAKE_ROLE)
+			continue;
+		r = knl_add_row(l, WIRE_R, a.data, HS_ROLE, &row, e);
+		if (r < 0)
+			return r;
+		row[HS_WORKERS] = workers;
+		r = take_nests(&l->parts[HS_TIMES], a.data, SMC_TUNE_A_HS_ROLE_TIME, HT_COUNT, row[HS_ROLE], e);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? malformed(e, "attributes") : 0;
+}
+
+struct value knl_reason_name(struct value code)
+{
+	const struct reason *r = code.kind == VALUE_UINT && code.u ? reason_find((uint32_t)code.u) : NULL;
+
+	return value_str(r ? r->name : NULL);
+}
+
+static int handshake_message(void *arg, const struct knl_message *m, struct err *e)
+{
+	struct list *l = arg, *why = &l->parts[HS_REASONS];
+	struct value workers = { 0 };
+	int r;
+
+	if (m->cmd != SMC_TUNE_CMD_HANDSHAKE_GET)
+		return malformed(e, "command");
+	if (take_counter(m->body, SMC_TUNE_A_HANDSHAKE_WORKERS_MAX, &workers) < 0)
+		return malformed(e, "workers");
+	r = take_roles(l, m->body, workers, e);
+	if (r == 0)
+		r = take_nests(why, m->body, SMC_TUNE_A_HANDSHAKE_REASON, HR_COUNT, (struct value){ 0 }, e);
+	for (size_t i = 0; r == 0 && i < why->n; i++) {
+		struct value *row = list_row(why, i);
+
+		row[HR_REASON_NAME] = knl_reason_name(row[HR_REASON]);
+		row[HR_PEER_REASON_NAME] = knl_reason_name(row[HR_PEER_REASON]);
+	}
+	return r;
+}
+
+int knl_read_handshakes(struct kernel *k, struct list *l, bool *interrupted, void *arg, struct err *e)
+{
+	(void)interrupted;
+	(void)arg;
+	return read_message(k, SMC_TUNE_CMD_HANDSHAKE_GET, handshake_message, l, e);
 }

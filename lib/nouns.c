@@ -5,6 +5,7 @@
 #include <linux/smc.h>
 #include <rdma/ib_user_verbs.h>
 #include <linux/smc_diag.h>
+#include <linux/smc_tune.h>
 
 /* clang-format off */
 /* Attribute paths, stored plus one (see struct attr_path). */
@@ -219,7 +220,104 @@ static const struct field fallback_fields[N_FB_FIELDS] = {
 	[FB_ACTION] = { "action", NULL, STRING, .doc = "what to do about it" },
 };
 
+static const char *const directions[] = { "send", "receive", NULL };
+static const char *const cork_kinds[] = {
+	[CORK_HELD] = "held", [CORK_SENT] = "sent", [CORK_PAST_CACHE] = "past-cache", NULL,
+};
+
+static const struct field pool_fields[N_POOL_FIELDS] = {
+	[POOL_TECH] = { "tech", "TECH", CHOICE(transport_names), .path = { P1(SMC_TUNE_A_POOL_TRANSPORT) },
+		.doc = "SMC-R or SMC-D" },
+	[POOL_LGR] = { "linkgroup", "LINKGROUP", HEX32, .path = { P1(SMC_TUNE_A_POOL_GROUP) },
+		.doc = "number of the link group" },
+	[POOL_DIRECTION] = { "direction", "DIRECTION", CHOICE(directions), .path = { P1(SMC_TUNE_A_POOL_DIRECTION) },
+		.doc = "send or receive buffers" },
+	[POOL_SIZE] = { "size", "SIZE", SIZE, .path = { P1(SMC_TUNE_A_POOL_SIZE) }, .doc = "bytes of a buffer" },
+	[POOL_BUFFERS] = { "buffers", "BUFFERS", COUNT, .path = { P1(SMC_TUNE_A_POOL_BUFFERS) }, .doc = "buffers there are" },
+	[POOL_IN_USE] = { "in_use", "IN-USE", COUNT, .path = { P1(SMC_TUNE_A_POOL_IN_USE) },
+		.doc = "of these, with a connection" },
+	[POOL_FREE] = { "free", "FREE", COUNT, .path = { P1(SMC_TUNE_A_POOL_FREE) }, .doc = "of these, kept for the next one" },
+	[POOL_BYTES] = { "bytes", "BYTES", SIZE, .path = { P1(SMC_TUNE_A_POOL_BYTES) }, .doc = "bytes of all of them" },
+	[POOL_REUSES] = { "reuses", "REUSES", COUNT, .path = { P1(SMC_TUNE_A_POOL_REUSES) },
+		.doc = "times that a free buffer was taken" },
+	[POOL_ALLOCATIONS] = { "allocations", "ALLOCS", COUNT, .path = { P1(SMC_TUNE_A_POOL_ALLOCATIONS) },
+		.doc = "times that a buffer was added" },
+	[POOL_DOWNGRADES] = { "downgrades", "DOWNGRADES", COUNT, .path = { P1(SMC_TUNE_A_POOL_DOWNGRADES) },
+		.doc = "times that there was no memory for one, and a smaller one was looked for" },
+	[POOL_CONTENDED] = { "contended", "CONTENDED", COUNT, .path = { P1(SMC_TUNE_A_POOL_CONTENDED) },
+		.doc = "times that the lock of the pool was waited for" },
+	[POOL_NET_COOKIE] = { "net_cookie", NULL, COUNT, .path = { P1(SMC_TUNE_A_POOL_NET_COOKIE) },
+		.doc = "cookie of the network namespace that the group belongs to" },
+};
+
+static const struct field cork_fields[N_CORK_FIELDS] = {
+	[CORK_KIND] = { "kind", "KIND", CHOICE(cork_kinds),
+		.doc = "held: writes that had to wait; sent: transmissions of what was held; past-cache: copies past the "
+		       "cache of the CPU" },
+	[CORK_CAUSE] = { "cause", "CAUSE", STRING, .doc = "why it was held or sent; all: each of these transmissions" },
+	[CORK_COUNT] = { "count", "COUNT", COUNT, .doc = "how often" },
+	[CORK_BYTES] = { "bytes", "BYTES", SIZE, .doc = "bytes of all of them, where they are counted" },
+};
+
+static const struct field size_fields[N_BUCKET_FIELDS] = {
+	[BUCKET_LE] = { "le", "UP-TO", SIZE, .path = { P1(SMC_TUNE_A_BUCKET_LIMIT) }, .doc = "bytes; absent: more" },
+	[BUCKET_COUNT] = { "count", "COUNT", COUNT, .path = { P1(SMC_TUNE_A_BUCKET_COUNT) },
+		.doc = "transmissions of what was held that were not larger, and larger than the bound before" },
+};
+
+static const struct field handshake_fields[N_HS_FIELDS] = {
+	[HS_ROLE] = { "role", "ROLE", CHOICE(role_names), .path = { P1(SMC_TUNE_A_HS_ROLE_ROLE) },
+		.doc = "role of this host in the handshakes" },
+	[HS_QUEUED] = { "queued", "QUEUED", COUNT, .path = { P1(SMC_TUNE_A_HS_ROLE_QUEUED) },
+		.doc = "handshakes that wait for a worker or, of servers, for the peer's proposal" },
+	[HS_ACTIVE] = { "active", "ACTIVE", COUNT, .path = { P1(SMC_TUNE_A_HS_ROLE_ACTIVE) },
+		.doc = "handshakes that are worked on" },
+	[HS_WORKERS] = { "workers_max", "WORKERS-MAX", COUNT, .doc = "the knob hs_workers: for each CPU, of all namespaces" },
+	[HS_ESTABLISHED] = { "established", "ESTABLISHED", COUNT, .path = { P1(SMC_TUNE_A_HS_ROLE_ESTABLISHED) },
+		.doc = "handshakes that led to an SMC connection" },
+	[HS_FALLBACKS] = { "fallbacks", "FALLBACKS", COUNT, .path = { P1(SMC_TUNE_A_HS_ROLE_FALLBACKS) },
+		.doc = "connections that fell back to TCP" },
+	[HS_ERRORS] = { "errors", "ERRORS", COUNT, .path = { P1(SMC_TUNE_A_HS_ROLE_ERRORS) },
+		.doc = "handshakes that ended without a connection" },
+	[HS_TIME_SUM] = { "time_sum", NULL, COUNT, .path = { P1(SMC_TUNE_A_HS_ROLE_TIME_SUM) },
+		.doc = "microseconds that the established ones took, all together" },
+};
+
+static const struct field hs_time_fields[N_HT_FIELDS] = {
+	[HT_ROLE] = { "role", "ROLE", CHOICE(role_names), .doc = "role of this host" },
+	[HT_LE] = { "le", "UP-TO-USEC", COUNT, .path = { P1(SMC_TUNE_A_BUCKET_LIMIT) }, .doc = "microseconds; absent: more" },
+	[HT_COUNT] = { "count", "COUNT", COUNT, .path = { P1(SMC_TUNE_A_BUCKET_COUNT) },
+		.doc = "handshakes that took no longer, and longer than the bound before" },
+};
+
+static const struct field hs_reason_fields[N_HR_FIELDS] = {
+	[HR_ROLE] = { "role", "ROLE", CHOICE(role_names), .path = { P1(SMC_TUNE_A_REASON_ROLE) },
+		.doc = "role of this host" },
+	[HR_REASON] = { "reason", "REASON", HEX32, .path = { P1(SMC_TUNE_A_REASON_REASON) },
+		.doc = "why it fell back; absent: reasons that the kernel's table had no room for" },
+	[HR_REASON_NAME] = { "reason_name", "REASON-NAME", STRING, .doc = "name of that reason" },
+	[HR_PEER_REASON] = { "peer_reason", "PEER-REASON", HEX32, .path = { P1(SMC_TUNE_A_REASON_PEER_REASON) },
+		.doc = "the peer's own reason; 0: it gave none" },
+	[HR_PEER_REASON_NAME] = { "peer_reason_name", NULL, STRING, .doc = "name of that reason" },
+	[HR_COUNT] = { "count", "COUNT", COUNT, .path = { P1(SMC_TUNE_A_REASON_COUNT) },
+		.doc = "connections, in 64 bits" },
+};
+
 #define FIELDS(table) .fields = (table), .n_fields = ARRAY_SIZE(table)
+
+#define PARTS(table) .parts = (table), .n_parts = ARRAY_SIZE(table)
+
+static const struct noun cork_parts[N_CORK_PARTS] = {
+	[CORK_SIZES] = { N_NOUNS, "sizes", "CorkSize", NULL, false, "Bytes of the transmissions of what was held",
+		FIELDS(size_fields), NULL, 0 },
+};
+static const struct noun handshake_parts[N_HS_PARTS] = {
+	[HS_TIMES] = { N_NOUNS, "times", "HandshakeTime", NULL, false,
+		"Time from connect(), or from the accepting of the TCP connection, to the SMC connection",
+		FIELDS(hs_time_fields), NULL, 0 },
+	[HS_REASONS] = { N_NOUNS, "reasons", "HandshakeReason", NULL, false,
+		"Fallbacks by this host's reason and the peer's", FIELDS(hs_reason_fields), NULL, 0 },
+};
 
 const struct noun nouns[N_NOUNS] = {
 	[NOUN_LINKGROUPS] = { NOUN_LINKGROUPS, "linkgroups", "LinkGroup", "ListLinkGroups", true,
@@ -237,6 +335,15 @@ const struct noun nouns[N_NOUNS] = {
 	[NOUN_SEID] = { NOUN_SEID, "seid", "Seid", "GetSeid", true, "System enterprise ID", FIELDS(seid_fields) },
 	[NOUN_FALLBACKS] = { NOUN_FALLBACKS, "fallbacks", "Fallback", "ListFallbacks", false,
 		"Connections that fell back to TCP, by reason", FIELDS(fallback_fields) },
+	[NOUN_POOLS] = { NOUN_POOLS, "pools", "Pool", "ListPools", false,
+		"Pools of buffers of the link groups; needs smc_tune; those of SMC-D in the initial namespace only",
+		FIELDS(pool_fields) },
+	[NOUN_CORK] = { NOUN_CORK, "cork", "Cork", "ListCork", false,
+		"Writes that were held for more to come (TCP_CORK, MSG_MORE, autocorking), and why they were sent; needs smc_tune",
+		FIELDS(cork_fields), PARTS(cork_parts) },
+	[NOUN_HANDSHAKES] = { NOUN_HANDSHAKES, "handshakes", "Handshake", "ListHandshakes", false,
+		"Handshakes now and so far, with their times and the reasons of fallbacks; needs smc_tune",
+		FIELDS(handshake_fields), PARTS(handshake_parts) },
 };
 /* clang-format on */
 
@@ -254,8 +361,24 @@ void list_init(struct list *l, const struct noun *noun)
 	*l = (struct list){ .noun = noun };
 }
 
+int list_init_parts(struct list *l)
+{
+	if (!l->parts && l->noun->n_parts)
+		l->parts = calloc(l->noun->n_parts, sizeof(*l->parts));
+	if (!l->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->noun->n_parts; i++) {
+		list_done(&l->parts[i]);
+		list_init(&l->parts[i], &l->noun->parts[i]);
+	}
+	return 0;
+}
+
 void list_done(struct list *l)
 {
+	for (size_t i = 0; l->parts && i < l->noun->n_parts; i++)
+		list_done(&l->parts[i]);
+	free(l->parts);
 	while (l->strings) {
 		struct strings *next = l->strings->next;
 

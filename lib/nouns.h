@@ -19,6 +19,10 @@ enum noun_id {
 	NOUN_UEID,
 	NOUN_SEID,
 	NOUN_FALLBACKS,
+	/* these need a kernel with smc_tune */
+	NOUN_POOLS,
+	NOUN_CORK,
+	NOUN_HANDSHAKES,
 	N_NOUNS,
 };
 
@@ -57,6 +61,10 @@ struct noun {
 	const char *doc;
 	const struct field *fields;
 	size_t n_fields;
+	/* Lists that come with it and have other fields: histograms, reasons. Neither filtered nor listed on their own.
+	 */
+	const struct noun *parts;
+	size_t n_parts;
 };
 
 extern const struct noun nouns[N_NOUNS];
@@ -172,6 +180,41 @@ enum fallback_field {
 	N_FB_FIELDS,
 };
 
+enum pool_field {
+	POOL_TECH,
+	POOL_LGR,
+	POOL_DIRECTION,
+	POOL_SIZE,
+	POOL_BUFFERS,
+	POOL_IN_USE,
+	POOL_FREE,
+	POOL_BYTES,
+	POOL_REUSES,
+	POOL_ALLOCATIONS,
+	POOL_DOWNGRADES,
+	POOL_CONTENDED,
+	POOL_NET_COOKIE,
+	N_POOL_FIELDS,
+};
+enum cork_field { CORK_KIND, CORK_CAUSE, CORK_COUNT, CORK_BYTES, N_CORK_FIELDS };
+enum cork_kind { CORK_HELD, CORK_SENT, CORK_PAST_CACHE };
+enum cork_part { CORK_SIZES, N_CORK_PARTS };
+enum bucket_field { BUCKET_LE, BUCKET_COUNT, N_BUCKET_FIELDS };
+enum handshake_field {
+	HS_ROLE,
+	HS_QUEUED,
+	HS_ACTIVE,
+	HS_WORKERS,
+	HS_ESTABLISHED,
+	HS_FALLBACKS,
+	HS_ERRORS,
+	HS_TIME_SUM,
+	N_HS_FIELDS,
+};
+enum handshake_part { HS_TIMES, HS_REASONS, N_HS_PARTS };
+enum hs_time_field { HT_ROLE, HT_LE, HT_COUNT, N_HT_FIELDS };
+enum hs_reason_field { HR_ROLE, HR_REASON, HR_REASON_NAME, HR_PEER_REASON, HR_PEER_REASON_NAME, HR_COUNT, N_HR_FIELDS };
+
 /*
  * Records of one noun: n rows of n_fields cells. Strings live as long as the list. incomplete: the kernel's dump
  * changed under three readings (or it said NLM_F_DUMP_INTR), so entries can be missing or doubled.
@@ -182,6 +225,7 @@ struct list {
 	struct value *cells;
 	struct strings *strings;
 	bool incomplete;
+	struct list *parts; /* noun->n_parts, by their order there; NULL: none were read */
 };
 
 #define LIST_ROWS_MAX 2000000 /* a hostile kernel or fake cannot grow a list without end */
@@ -189,6 +233,8 @@ struct list {
 void list_init(struct list *l, const struct noun *noun);
 void list_done(struct list *l);
 #define CLEANUP_LIST CLEANUP(list_done)
+/* Make room for the parts of its noun. -ENOMEM. */
+int list_init_parts(struct list *l);
 /* A new row with every cell absent; NULL when out of memory or over LIST_ROWS_MAX. Valid until the next list_add. */
 struct value *list_add(struct list *l);
 static inline struct value *list_row(const struct list *l, size_t i)

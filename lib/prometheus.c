@@ -262,6 +262,203 @@ static void add_device_info(const struct snapshot *s, struct text *t)
 	}
 }
 
+/* ---- what smc_tune tells ---- */
+
+/* Sum of a field over the pools of this technology, direction and size, of which row is the first. */
+static uint64_t pool_sum(const struct list *l, const struct value *row, int field)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct value *other = list_row(l, i);
+
+		if (value_equal(other[POOL_TECH], row[POOL_TECH]) &&
+		    value_equal(other[POOL_DIRECTION], row[POOL_DIRECTION]) &&
+		    value_equal(other[POOL_SIZE], row[POOL_SIZE]) && other[field].kind == VALUE_UINT)
+			sum += other[field].u;
+	}
+	return sum;
+}
+
+static bool is_first_pool(const struct list *l, size_t at)
+{
+	const struct value *row = list_row(l, at);
+
+	for (size_t i = 0; i < at; i++) {
+		const struct value *other = list_row(l, i);
+
+		if (value_equal(other[POOL_TECH], row[POOL_TECH]) &&
+		    value_equal(other[POOL_DIRECTION], row[POOL_DIRECTION]) &&
+		    value_equal(other[POOL_SIZE], row[POOL_SIZE]))
+			return false;
+	}
+	return true;
+}
+
+/* A label with the link group would be a new series with each one. */
+static void add_pools(const struct snapshot *s, struct text *t)
+{
+	static const struct {
+		enum metric_id id;
+		int field;
+		const char *state;
+	} rows[] = {
+		{ M_POOL_BUFFERS, POOL_IN_USE, "used" },
+		{ M_POOL_BUFFERS, POOL_FREE, "free" },
+		{ M_POOL_BYTES, POOL_BYTES, NULL },
+		{ M_POOL_REUSES, POOL_REUSES, NULL },
+		{ M_POOL_ALLOCATIONS, POOL_ALLOCATIONS, NULL },
+		{ M_POOL_DOWNGRADES, POOL_DOWNGRADES, NULL },
+		{ M_POOL_CONTENDED, POOL_CONTENDED, NULL },
+	};
+	CLEANUP_TEXT struct text labels = { 0 };
+
+	for (size_t r = 0; r < ARRAY_SIZE(rows); r++) {
+		if (r == 0 || rows[r].id != rows[r - 1].id)
+			add_head(t, rows[r].id);
+		for (size_t i = 0; i < s->pools.n; i++) {
+			const struct value *row = list_row(&s->pools, i);
+			char size[24];
+
+			if (!is_first_pool(&s->pools, i))
+				continue;
+			snprintf(size, sizeof(size), "%llu", (unsigned long long)row[POOL_SIZE].u);
+			start_labels(&labels, s);
+			cell_label(&labels, &s->pools, i, POOL_TECH, "tech");
+			cell_label(&labels, &s->pools, i, POOL_DIRECTION, "direction");
+			add_label(&labels, "size", size);
+			if (rows[r].state)
+				add_label(&labels, "state", rows[r].state);
+			add_uint(t, rows[r].id, text_str(&labels), pool_sum(&s->pools, row, rows[r].field));
+		}
+	}
+}
+
+/*
+ * Rows of buckets with their own counts as a histogram; key (-1: all rows) has to be want. unit: bounds are divided by
+ * it.
+ */
+struct buckets {
+	const struct list *l;
+	int key, le, count;
+	uint64_t want;
+	double unit;
+};
+
+static void add_buckets(const struct buckets *b, enum metric_id id, const char *labels, struct value sum,
+			struct text *t)
+{
+	CLEANUP_TEXT struct text l = { 0 };
+	uint64_t total = 0;
+	bool infinite = false;
+
+	for (size_t i = 0; i < b->l->n; i++) {
+		const struct value *row = list_row(b->l, i);
+
+		if (b->key >= 0 && row[b->key].u != b->want)
+			continue;
+		total += row[b->count].u;
+		infinite = row[b->le].kind == VALUE_ABSENT;
+		l.len = 0;
+		text_add(&l, "%s%sle=\"", labels, labels[0] ? "," : "");
+		if (infinite)
+			text_add(&l, "+Inf\"");
+		else
+			text_add(&l, "%.9g\"", (double)row[b->le].u / b->unit);
+		add_sample(t, metrics[id].name, "_bucket", text_str(&l));
+		text_add(t, "%llu\n", (unsigned long long)total);
+	}
+	if (!infinite) {
+		l.len = 0;
+		text_add(&l, "%s%sle=\"+Inf\"", labels, labels[0] ? "," : "");
+		add_sample(t, metrics[id].name, "_bucket", text_str(&l));
+		text_add(t, "%llu\n", (unsigned long long)total);
+	}
+	if (sum.kind == VALUE_UINT) {
+		add_sample(t, metrics[id].name, "_sum", labels);
+		text_add(t, "%.9g\n", (double)sum.u / b->unit);
+	}
+	add_sample(t, metrics[id].name, "_count", labels);
+	text_add(t, "%llu\n", (unsigned long long)total);
+}
+
+static void add_cork_kind(const struct snapshot *s, enum metric_id id, enum cork_kind kind, int field, bool causes,
+			  struct text *t)
+{
+	CLEANUP_TEXT struct text labels = { 0 };
+
+	add_head(t, id);
+	for (size_t i = 0; i < s->cork.n; i++) {
+		const struct value *row = list_row(&s->cork, i);
+
+		if (row[CORK_KIND].u != kind || row[field].kind != VALUE_UINT)
+			continue;
+		start_labels(&labels, s);
+		if (causes)
+			cell_label(&labels, &s->cork, i, CORK_CAUSE, "cause");
+		add_uint(t, id, text_str(&labels), row[field].u);
+	}
+}
+
+static void add_cork(const struct snapshot *s, struct text *t)
+{
+	const struct buckets b = { &s->cork.parts[CORK_SIZES], -1, BUCKET_LE, BUCKET_COUNT, 0, 1 };
+	CLEANUP_TEXT struct text labels = { 0 };
+	struct value sum = { 0 };
+
+	add_cork_kind(s, M_CORK_HELD, CORK_HELD, CORK_COUNT, true, t);
+	add_cork_kind(s, M_CORK_SENT, CORK_SENT, CORK_COUNT, true, t);
+	for (size_t i = 0; i < s->cork.n; i++)
+		if (list_row(&s->cork, i)[CORK_KIND].u == CORK_SENT && list_row(&s->cork, i)[CORK_BYTES].kind)
+			sum = list_row(&s->cork, i)[CORK_BYTES];
+	start_labels(&labels, s);
+	add_head(t, M_CORK_SIZE);
+	add_buckets(&b, M_CORK_SIZE, text_str(&labels), sum, t);
+	add_cork_kind(s, M_PAST_CACHE_WRITES, CORK_PAST_CACHE, CORK_COUNT, false, t);
+	add_cork_kind(s, M_PAST_CACHE_BYTES, CORK_PAST_CACHE, CORK_BYTES, false, t);
+}
+
+static void add_handshakes(const struct snapshot *s, struct text *t)
+{
+	static const struct {
+		enum metric_id id;
+		int field;
+	} gauges[] = { { M_HS_QUEUED, HS_QUEUED }, { M_HS_ACTIVE, HS_ACTIVE } };
+	const struct list *l = &s->handshakes, *why = &l->parts[HS_REASONS];
+	CLEANUP_TEXT struct text labels = { 0 };
+
+	for (size_t g = 0; g < ARRAY_SIZE(gauges); g++) {
+		add_head(t, gauges[g].id);
+		for (size_t i = 0; i < l->n; i++) {
+			start_labels(&labels, s);
+			cell_label(&labels, l, i, HS_ROLE, "role");
+			add_uint(t, gauges[g].id, text_str(&labels), list_row(l, i)[gauges[g].field].u);
+		}
+	}
+	start_labels(&labels, s);
+	add_head(t, M_HS_WORKERS);
+	add_uint(t, M_HS_WORKERS, text_str(&labels), list_row(l, 0)[HS_WORKERS].u);
+	add_head(t, M_HS_TIME);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct value *row = list_row(l, i);
+		const struct buckets b = { &l->parts[HS_TIMES], HT_ROLE, HT_LE, HT_COUNT, row[HS_ROLE].u, 1e6 };
+
+		start_labels(&labels, s);
+		cell_label(&labels, l, i, HS_ROLE, "role");
+		add_buckets(&b, M_HS_TIME, text_str(&labels), row[HS_TIME_SUM], t);
+	}
+	add_head(t, M_HS_REASONS);
+	for (size_t i = 0; i < why->n; i++) {
+		start_labels(&labels, s);
+		cell_label(&labels, why, i, HR_ROLE, "role");
+		cell_label(&labels, why, i, HR_REASON, "code");
+		cell_label(&labels, why, i, HR_REASON_NAME, "reason");
+		cell_label(&labels, why, i, HR_PEER_REASON, "peer_code");
+		cell_label(&labels, why, i, HR_PEER_REASON_NAME, "peer_reason");
+		add_uint(t, M_HS_REASONS, text_str(&labels), list_row(why, i)[HR_COUNT].u);
+	}
+}
+
 /* smc_knob_<name> with the unit the name does not end in yet. */
 static void knob_metric_name(const struct knob *k, struct text *t)
 {
@@ -305,12 +502,16 @@ static void add_collectors(const struct snapshot *s, struct text *t)
 
 	add_head(t, M_SCRAPE_SUCCESS);
 	for (enum collector c = 0; c < N_COLLECTORS; c++) {
+		if (collector_needs_tune(c) && !s->features.tune)
+			continue;
 		start_labels(&labels, s);
 		add_label(&labels, "collector", collector_name(c));
 		add_uint(t, M_SCRAPE_SUCCESS, text_str(&labels), s->ok[c]);
 	}
 	add_head(t, M_SCRAPE_DURATION);
 	for (enum collector c = 0; c < N_COLLECTORS; c++) {
+		if (collector_needs_tune(c) && !s->features.tune)
+			continue;
 		start_labels(&labels, s);
 		add_label(&labels, "collector", collector_name(c));
 		add_double(t, M_SCRAPE_DURATION, text_str(&labels), s->seconds[c]);
@@ -363,6 +564,12 @@ void render_prometheus(const struct snapshot *s, const struct policy_metrics *po
 		add_device_gauge(s, M_DEV_ACTIVE, DEV_STATE, t);
 		add_device_info(s, t);
 	}
+	if (s->ok[COLLECT_POOLS])
+		add_pools(s, t);
+	if (s->ok[COLLECT_CORK])
+		add_cork(s, t);
+	if (s->ok[COLLECT_HANDSHAKES])
+		add_handshakes(s, t);
 	if (s->ok[COLLECT_KNOBS])
 		add_knobs(s, t);
 	add_collectors(s, t);

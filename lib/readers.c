@@ -81,6 +81,8 @@ static int read_list(struct kernel *k, const struct noun *noun, struct json_obje
 	if (r < 0)
 		return r;
 	o = render_document(kernel_netns(k), noun->name, render_list(&l), l.incomplete);
+	for (size_t i = 0; l.parts && i < noun->n_parts; i++)
+		json_object_object_add(o, noun->parts[i].name, render_list(&l.parts[i]));
 	if (noun->id == NOUN_FALLBACKS) {
 		sum = json_object_new_object();
 		json_object_object_add(sum, "client", json_object_new_uint64(totals.client));

@@ -15,8 +15,11 @@ const char *knob_source_name(enum knob_source s)
 const char *collector_name(enum collector c)
 {
 	static const char *const names[N_COLLECTORS] = {
-		[COLLECT_STATS] = "stats",           [COLLECT_FALLBACKS] = "fallbacks", [COLLECT_KNOBS] = "knobs",
-		[COLLECT_LINKGROUPS] = "linkgroups", [COLLECT_LINKS] = "links",         [COLLECT_DEVICES] = "devices",
+		[COLLECT_STATS] = "stats",           [COLLECT_FALLBACKS] = "fallbacks",
+		[COLLECT_KNOBS] = "knobs",           [COLLECT_LINKGROUPS] = "linkgroups",
+		[COLLECT_LINKS] = "links",           [COLLECT_DEVICES] = "devices",
+		[COLLECT_POOLS] = "pools",           [COLLECT_CORK] = "cork",
+		[COLLECT_HANDSHAKES] = "handshakes",
 	};
 
 	return names[c];
@@ -105,6 +108,12 @@ static int collect(struct kernel *k, enum collector c, struct snapshot *s)
 		return kernel_list(k, &nouns[NOUN_LINKS], &s->links, &e);
 	case COLLECT_DEVICES:
 		return kernel_list(k, &nouns[NOUN_DEVICES], &s->devices, &e);
+	case COLLECT_POOLS:
+		return kernel_list(k, &nouns[NOUN_POOLS], &s->pools, &e);
+	case COLLECT_CORK:
+		return kernel_list(k, &nouns[NOUN_CORK], &s->cork, &e);
+	case COLLECT_HANDSHAKES:
+		return kernel_list(k, &nouns[NOUN_HANDSHAKES], &s->handshakes, &e);
 	case N_COLLECTORS:
 		break;
 	}
@@ -126,6 +135,8 @@ int snapshot_take(struct kernel *k, struct snapshot *ret, struct err *e)
 	for (enum collector c = 0; s.features.smc && c < N_COLLECTORS; c++) {
 		double start = now();
 
+		if (collector_needs_tune(c) && !s.features.tune)
+			continue;
 		s.ok[c] = collect(k, c, &s) == 0;
 		s.seconds[c] = now() - start;
 	}
@@ -145,5 +156,8 @@ void snapshot_done(struct snapshot *s)
 	list_done(&s->linkgroups);
 	list_done(&s->links);
 	list_done(&s->devices);
+	list_done(&s->pools);
+	list_done(&s->cork);
+	list_done(&s->handshakes);
 	*s = (struct snapshot){ 0 };
 }

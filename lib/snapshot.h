@@ -38,9 +38,18 @@ enum collector {
 	COLLECT_LINKGROUPS,
 	COLLECT_LINKS,
 	COLLECT_DEVICES,
+	/* where the kernel has smc_tune */
+	COLLECT_POOLS,
+	COLLECT_CORK,
+	COLLECT_HANDSHAKES,
 	N_COLLECTORS
 };
 const char *collector_name(enum collector c);
+/* Does it need smc_tune? */
+static inline bool collector_needs_tune(enum collector c)
+{
+	return c >= COLLECT_POOLS;
+}
 
 struct snapshot {
 	char netns[256];
@@ -50,7 +59,7 @@ struct snapshot {
 	struct knob_state *knobs; /* n_knobs */
 	struct offered offered;   /* for the knobs that the table does not know */
 	struct stats stats;
-	struct list fallbacks, linkgroups, links, devices;
+	struct list fallbacks, linkgroups, links, devices, pools, cork, handshakes;
 	struct fallback_totals fallback_totals;
 	bool ok[N_COLLECTORS];
 	double seconds[N_COLLECTORS];

@@ -100,6 +100,14 @@ static void list_text(const struct noun *n, struct json_object *reply, bool wide
 
 	if (json_object_array_length(array))
 		noun_text(n, array, wide, t);
+	for (size_t i = 0; i < n->n_parts; i++) {
+		struct json_object *part = member(reply, n->parts[i].name);
+
+		if (!part || !json_object_is_type(part, json_type_array) || !json_object_array_length(part))
+			continue;
+		text_add(t, "\n%s:\n", n->parts[i].doc);
+		noun_text(&n->parts[i], part, wide, t);
+	}
 	totals_text(member(reply, "totals"), t);
 }
 

@@ -3,7 +3,7 @@
 
 _smcctl()
 {
-	local names="status knobs show set stats fallbacks explain linkgroups links devices sockets pnet ueid seid metrics monitor policy version shell help"
+	local names="status knobs show set stats fallbacks explain linkgroups links devices sockets pools cork handshakes pnet ueid seid metrics monitor policy version shell help"
 	local knobs="wmem rmem autocorking_size smcr_buf_type smcr_testlink_time smcr_max_links_per_lgr smcr_max_conns_per_lgr limit_smc_hs smcr_max_send_wr smcr_max_recv_wr hs_ctrl hs_workers lo_max_dmbs cork_mode cork_ceiling tx_nocache_min"
 	local events="knob pnet link fallback"
 	local reasons="MEM TIMEOUT_CL TIMEOUT_AL CNFERR PEERNOSMC IPSEC NOSMCDEV NOSMCDDEV NOSMCRDEV NOISM2SUPP NOV2EXT NOV2DEXT NOSEID NOSMCD2DEV NOUEID RELEASEERR MAXCONNERR MAXLINKERR MODEUNSUPP RMBE_EC OPTUNSUPP DIFFPREFIX GETVLANERR ISMVLANERR NOACTLINK NOSRVLINK VERSMISMAT MAX_DMB NOROUTE NOINDIRECT SYNCERR PEERDECL INTERR ERR_RTOK ERR_RDYLNK ERR_REGBUF"
@@ -18,6 +18,9 @@ _smcctl()
 		[links]="show"
 		[devices]="show"
 		[sockets]="show"
+		[pools]="show"
+		[cork]="show"
+		[handshakes]="show"
 		[pnet]="show add delete flush"
 		[ueid]="show add delete flush"
 		[seid]="show enable disable"
@@ -37,6 +40,9 @@ _smcctl()
 		["links show"]=filter
 		["devices show"]=filter
 		["sockets show"]=filter
+		["pools show"]=filter
+		["cork show"]=filter
+		["handshakes show"]=filter
 		["pnet show"]=filter
 		["pnet add"]=entry
 		["pnet delete"]=entry
@@ -67,6 +73,9 @@ _smcctl()
 		["links show"]="linkgroup id state device port connections gid peer_gid ifindex netdev uid peer_uid "
 		["devices show"]="name tech port state pnet_id pnet_id_by_user ifindex netdev links linkgroups critical pci_id pci_fid pci_chid pci_vendor pci_device "
 		["sockets show"]="local_addr local_port peer_addr peer_port state mode reason reason_name peer_reason sndbuf rcvbuf peer_rcvbuf rx_fill tx_fill pid program uid inode cookie shutdown token role link device device_port gid peer_gid linkgroup addr port"
+		["pools show"]="tech linkgroup direction size buffers in_use free bytes reuses allocations downgrades contended net_cookie "
+		["cork show"]="kind cause count bytes "
+		["handshakes show"]="role queued active workers_max established fallbacks errors time_sum "
 		["pnet show"]="id interface rdma port "
 		["pnet add"]="interface rdma port "
 		["pnet delete"]="interface rdma port "
@@ -92,6 +101,10 @@ _smcctl()
 		[sockets:role]="client server"
 		[seid:enabled]="off on"
 		[fallbacks:role]="client server"
+		[pools:tech]="smcr smcd"
+		[pools:direction]="send receive"
+		[cork:kind]="held sent past-cache"
+		[handshakes:role]="client server"
 	)
 	local -a words=()
 	local word cur name= verb= command= waiting= plain= candidates= i

@@ -191,6 +191,24 @@ void man_policy_knobs(struct text *t)
 
 /* ---- nouns, counters, reasons, metrics, methods ---- */
 
+static void noun_fields(const struct noun *n, struct text *t)
+{
+	for (size_t i = 0; i < n->n_fields; i++) {
+		const struct field *f = &n->fields[i];
+
+		bold_item(t, f->name);
+		sentence(t, f->doc);
+		if (f->spec.type != TYPE_CHOICE)
+			continue;
+		text_add(t, "One of ");
+		for (const char *const *c = f->spec.choices; *c; c++) {
+			text_add(t, "%s", c == f->spec.choices ? "" : ", ");
+			roff(t, *c);
+		}
+		text_add(t, ".\n");
+	}
+}
+
 void man_fields(struct text *t)
 {
 	for (size_t n = 0; n < N_NOUNS; n++) {
@@ -198,19 +216,11 @@ void man_fields(struct text *t)
 		sentence(t, nouns[n].doc);
 		if (nouns[n].host_wide)
 			text_add(t, "The kernel has one list for all network namespaces.\n");
-		for (size_t i = 0; i < nouns[n].n_fields; i++) {
-			const struct field *f = &nouns[n].fields[i];
-
-			bold_item(t, f->name);
-			sentence(t, f->doc);
-			if (f->spec.type != TYPE_CHOICE)
-				continue;
-			text_add(t, "One of ");
-			for (const char *const *c = f->spec.choices; *c; c++) {
-				text_add(t, "%s", c == f->spec.choices ? "" : ", ");
-				roff(t, *c);
-			}
-			text_add(t, ".\n");
+		noun_fields(&nouns[n], t);
+		for (size_t p = 0; p < nouns[n].n_parts; p++) {
+			text_add(t, ".PP\nWith it, as \n.BR %s :\n", nouns[n].parts[p].name);
+			sentence(t, nouns[n].parts[p].doc);
+			noun_fields(&nouns[n].parts[p], t);
 		}
 	}
 }

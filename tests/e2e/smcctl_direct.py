@@ -111,6 +111,37 @@ def test_direct_option():
     check(smcctl("--direct", "set", "wmem=2M", "--save"), 2, re.compile("--save needs smcd"))
 
 
+def test_tune_lists():
+    """pools, cork and handshakes: text with what belongs to it, JSON, filters; elsewhere what kernel they need"""
+    lines = """era 6.12-smcd
+pool tech=smcd group=0x101 direction=send size=65536 buffers=3 in_use=1 reuses=7
+pool tech=smcr group=0x100 direction=receive size=16384 buffers=2
+tx corked-app 5
+tx flush-bytes 1000
+tx size1 4
+handshakes server queued=3 established=100 time2=100 time_sum=20000
+reason role=server reason=0x03010000 count=9"""
+    smcctl = Fake(lines)
+    text = check(smcctl("--direct", "pools", "show"), 0).out
+    assert "192K" in text and len(text.splitlines()) == 3, text
+    assert [p["linkgroup"] for p in smcctl("--direct", "pools", "show", "tech=smcr", "-j").json["pools"]] == ["0x00000100"]
+    text = check(smcctl("--direct", "cork", "show"), 0).out
+    assert "application" in text and "Bytes of the transmissions of what was held:" in text, text
+    document = smcctl("--direct", "cork", "show", "kind=held", "-j").json
+    assert [(c["cause"], c["count"]) for c in document["cork"]] == [("application", 5), ("more", 0), ("auto", 0)], document
+    assert document["sizes"][1] == {"le": 4096, "count": 4}, document
+    text = check(smcctl("--direct", "handshakes", "show"), 0).out
+    assert "UP-TO-USEC" in text and "PEERNOSMC" in text, text
+    document = smcctl("--direct", "handshakes", "show", "role=server", "-j").json
+    assert document["handshakes"][0]["queued"] == 3 and document["reasons"][0]["count"] == 9, document
+    assert "smc_handshake_duration_seconds_count{role=\"server\"} 100" in smcctl("--direct", "metrics").out
+    for era in ("6.1", "6.12", "7.2"):
+        smcctl = Fake(f"era {era}")
+        for noun in ("pools", "cork", "handshakes"):
+            check(smcctl("--direct", noun, "show"), 1,
+                  re.compile(f"list {noun}: this kernel does not have the generic netlink family smc_tune"))
+
+
 def test_empty_lists():
     """nothing to list is no error: no text, an empty list in JSON"""
     smcctl = Fake("era 6.12")

@@ -25,14 +25,13 @@
  *                            unit=none|bytes|seconds|milliseconds, min=, max=, def=, scope=, effect=, read_only=on,
  *                            choice0= to choice3=)
  *   event link|fallback KEY=VALUE...        to the multicast group of smc_tune
- *   netns [NAME]             what follows concerns this namespace, which is created; without NAME the initial one
- *   netns_del NAME           its name goes away, open transports stay
- *   iface NAME INDEX [HWPNETID]
- *   sysctl NAME VALUE        as another process with all privileges would
- *   ueid NAME                the same, for the list of EIDs
- *   pnet ID [eth=NAME] [ib=NAME] [port=N]
- *   lgr r|d ID KEY=VALUE...  replaces the one with this ID; link LGR ID KEY=VALUE...; device r|d NAME KEY=VALUE...
- *   socket KEY=VALUE...      cookie= names one that is replaced; tcp KEY=VALUE... is a plain TCP socket
+ *   pool KEY=VALUE...        a pool of buffers; handshakes client|server KEY=VALUE...; reason KEY=VALUE...: one more
+ * row tx NAME N                a counter of tx-get by its name there; tx size0 (to 3) N: one of its buckets netns
+ * [NAME]             what follows concerns this namespace, which is created; without NAME the initial one netns_del
+ * NAME           its name goes away, open transports stay iface NAME INDEX [HWPNETID] sysctl NAME VALUE        as
+ * another process with all privileges would ueid NAME                the same, for the list of EIDs pnet ID [eth=NAME]
+ * [ib=NAME] [port=N] lgr r|d ID KEY=VALUE...  replaces the one with this ID; link LGR ID KEY=VALUE...; device r|d NAME
+ * KEY=VALUE... socket KEY=VALUE...      cookie= names one that is replaced; tcp KEY=VALUE... is a plain TCP socket
  *   remove lgr|device|socket|tcp KEY
  *   stat smcr|smcd|all KEY[BUCKET] VALUE   KEY of stats_table; "+N" adds
  *   fallback server|client CODE COUNT

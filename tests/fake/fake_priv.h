@@ -25,6 +25,8 @@
 #define FAKE_HS_CTRLS_MAX 4
 #define FAKE_OPS_MAX 48
 #define FAKE_SYSCTLS_MAX 16
+#define FAKE_POOLS_MAX 64
+#define FAKE_REASONS_MAX 8
 #define FAKE_KNOBS_MAX 8 /* that no table but the fake kernel's knows */
 #define FAKE_CHOICES_MAX 4
 #define FAKE_PNETID_LEN 16
@@ -121,6 +123,19 @@ struct fake_note {
 	char device[64], local[48], remote[48];
 };
 
+struct fake_pool {
+	uint64_t smcd, group, cookie, direction, size, buffers, in_use, reuses, allocations, downgrades, contended;
+};
+
+#define FAKE_BUCKETS 4
+struct fake_hs {
+	uint64_t queued, active, established, fallbacks, errors, time[FAKE_BUCKETS], time_sum;
+};
+
+struct fake_reason {
+	uint64_t role, reason, peer_reason, count, others;
+};
+
 struct fake_fback {
 	uint32_t code;
 	uint64_t count;
@@ -133,6 +148,10 @@ struct fake_netns {
 	char hs_ctrl[16];
 	uint64_t knobs[FAKE_KNOBS_MAX];
 	uint64_t knob_gen, pnet_gen;
+	uint64_t tx[SMC_TUNE_A_TX_MAX + 1], tx_size[FAKE_BUCKETS];
+	struct fake_hs hs[2];
+	struct fake_reason reasons[FAKE_REASONS_MAX];
+	unsigned int n_reasons;
 	struct fake_pnet pnet[FAKE_PNET_MAX];
 	unsigned int n_pnet;
 	struct fake_iface ifaces[FAKE_IFACES_MAX];
@@ -181,6 +200,8 @@ struct fake_kstate {
 	uint16_t next_family, smc_family, pnet_family, tune_family; /* 0: none */
 	struct fake_knob knobs[FAKE_KNOBS_MAX];
 	unsigned int n_knobs;
+	struct fake_pool pools[FAKE_POOLS_MAX];
+	unsigned int n_pools;
 	struct fake_event events[FAKE_EVENTS_KEPT];
 	uint64_t n_events; /* ever sent */
 	uint32_t next_portid;

@@ -264,6 +264,81 @@ static const struct key note_keys[] = {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const char *const directions[] = { "send", "receive" };
+
+static const struct key pool_keys[] = {
+	WORD(fake_pool, "tech", smcd, techs), NUM(fake_pool, "group", group), NUM(fake_pool, "cookie", cookie),
+	WORD(fake_pool, "direction", direction, directions), NUM(fake_pool, "size", size),
+	NUM(fake_pool, "buffers", buffers), NUM(fake_pool, "in_use", in_use), NUM(fake_pool, "reuses", reuses),
+	NUM(fake_pool, "allocations", allocations), NUM(fake_pool, "downgrades", downgrades),
+	NUM(fake_pool, "contended", contended),
+};
+
+static const struct key hs_keys[] = {
+	NUM(fake_hs, "queued", queued), NUM(fake_hs, "active", active), NUM(fake_hs, "established", established),
+	NUM(fake_hs, "fallbacks", fallbacks), NUM(fake_hs, "errors", errors), NUM(fake_hs, "time_sum", time_sum),
+	NUM(fake_hs, "time0", time[0]), NUM(fake_hs, "time1", time[1]), NUM(fake_hs, "time2", time[2]),
+	NUM(fake_hs, "time3", time[3]),
+};
+
+static const struct key reason_keys[] = {
+	WORD(fake_reason, "role", role, roles), NUM(fake_reason, "reason", reason),
+	NUM(fake_reason, "peer_reason", peer_reason), NUM(fake_reason, "count", count),
+	WORD(fake_reason, "others", others, off_on),
+};
+
+/* By the names of the specification. */
+static const char *const tx_names[SMC_TUNE_A_TX_MAX + 1] = {
+	[SMC_TUNE_A_TX_CORKED_APP] = "corked-app", [SMC_TUNE_A_TX_CORKED_MORE] = "corked-more",
+	[SMC_TUNE_A_TX_CORKED_AUTO] = "corked-auto", [SMC_TUNE_A_TX_FLUSH_UNCORK] = "flush-uncork",
+	[SMC_TUNE_A_TX_FLUSH_FULL] = "flush-full", [SMC_TUNE_A_TX_FLUSH_COMPLETION] = "flush-completion",
+	[SMC_TUNE_A_TX_FLUSH_CEILING] = "flush-ceiling", [SMC_TUNE_A_TX_FLUSH_NODELAY] = "flush-nodelay",
+	[SMC_TUNE_A_TX_FLUSH_WRITE] = "flush-write", [SMC_TUNE_A_TX_FLUSH_END] = "flush-end",
+	[SMC_TUNE_A_TX_FLUSH_BYTES] = "flush-bytes", [SMC_TUNE_A_TX_NOCACHE_WRITES] = "nocache-writes",
+	[SMC_TUNE_A_TX_NOCACHE_BYTES] = "nocache-bytes",
+};
+/* clang-format on */
+
+static void do_pool(struct fake *f, char **w)
+{
+	struct fake_pool *p = &f->s->pools[f->s->n_pools];
+
+	if (f->s->n_pools == FAKE_POOLS_MAX)
+		fake_die("too many pools");
+	*p = (struct fake_pool){ .cookie = 1 };
+	keys_set(p, pool_keys, ARRAY_SIZE(pool_keys), w);
+	f->s->n_pools++;
+}
+
+static void do_handshakes(struct fake *f, char **w)
+{
+	keys_set(&here(f)->hs[strcmp(w[0], "server") == 0], hs_keys, ARRAY_SIZE(hs_keys), w + 1);
+}
+
+static void do_reason(struct fake *f, char **w)
+{
+	struct fake_netns *ns = here(f);
+
+	if (ns->n_reasons == FAKE_REASONS_MAX)
+		fake_die("too many reasons");
+	keys_set(&ns->reasons[ns->n_reasons++], reason_keys, ARRAY_SIZE(reason_keys), w);
+}
+
+static void do_tx(struct fake *f, char **w)
+{
+	if (strncmp(w[0], "size", 4) == 0 && w[0][4] >= '0' && w[0][4] < '0' + FAKE_BUCKETS && !w[0][5]) {
+		here(f)->tx_size[w[0][4] - '0'] = number(w[1]);
+		return;
+	}
+	for (size_t i = 0; i <= SMC_TUNE_A_TX_MAX; i++)
+		if (str_eq(tx_names[i], w[0])) {
+			here(f)->tx[i] = number(w[1]);
+			return;
+		}
+	fake_die("there is no counter '%s'", w[0]);
+}
+
 static void do_event(struct fake *f, char **w)
 {
 	struct fake_note n = { 0 };
@@ -669,6 +744,10 @@ static const struct {
 	{ "tune", 1, do_tune },
 	{ "knob", 1, do_knob },
 	{ "event", 1, do_event },
+	{ "pool", 1, do_pool },
+	{ "handshakes", 2, do_handshakes },
+	{ "reason", 2, do_reason },
+	{ "tx", 2, do_tx },
 	{ "netns", 0, do_netns },
 	{ "netns_del", 1, do_netns_del },
 	{ "iface", 2, do_iface },

@@ -252,6 +252,108 @@ static int knob_set(struct call *c)
 	return 0;
 }
 
+/* ---- statistics ---- */
+
+static enum emitted emit_pool(struct call *c, struct fbuf *b, size_t i)
+{
+	const struct fake_pool *p = &c->f->s->pools[i];
+	size_t start;
+
+	if (i >= c->f->s->n_pools)
+		return EMIT_END;
+	/* SMC-D's are the host's, SMC-R's those of the namespace. */
+	if (p->smcd ? !c->init_ns : p->cookie != c->netns + 1)
+		return EMIT_SKIP;
+	start = tune_msg(c, b, SMC_TUNE_CMD_POOL_GET, NLM_F_MULTI);
+	fb_u32(b, SMC_TUNE_A_POOL_TRANSPORT, p->smcd ? SMC_TUNE_TRANSPORT_SMCD : SMC_TUNE_TRANSPORT_SMCR);
+	fb_u32(b, SMC_TUNE_A_POOL_GROUP, (uint32_t)p->group);
+	if (!p->smcd)
+		fb_uint(b, SMC_TUNE_A_POOL_NET_COOKIE, p->cookie);
+	fb_u32(b, SMC_TUNE_A_POOL_DIRECTION, (uint32_t)p->direction);
+	fb_u32(b, SMC_TUNE_A_POOL_SIZE, (uint32_t)p->size);
+	fb_u32(b, SMC_TUNE_A_POOL_BUFFERS, (uint32_t)p->buffers);
+	fb_u32(b, SMC_TUNE_A_POOL_IN_USE, (uint32_t)p->in_use);
+	fb_u32(b, SMC_TUNE_A_POOL_FREE, (uint32_t)(p->buffers - p->in_use));
+	fb_uint(b, SMC_TUNE_A_POOL_BYTES, p->buffers * p->size);
+	fb_uint(b, SMC_TUNE_A_POOL_REUSES, p->reuses);
+	fb_uint(b, SMC_TUNE_A_POOL_ALLOCATIONS, p->allocations);
+	fb_uint(b, SMC_TUNE_A_POOL_DOWNGRADES, p->downgrades);
+	fb_uint(b, SMC_TUNE_A_POOL_CONTENDED, p->contended);
+	return (enum emitted)fb_finish(b, start);
+}
+
+static void put_buckets(struct fbuf *b, uint16_t type, const uint64_t *counts, uint64_t first, unsigned int shift)
+{
+	for (unsigned int i = 0; i < FAKE_BUCKETS; i++) {
+		size_t nest = fb_nest(b, type);
+
+		if (i + 1 < FAKE_BUCKETS)
+			fb_uint(b, SMC_TUNE_A_BUCKET_LIMIT, first << (i * shift));
+		fb_uint(b, SMC_TUNE_A_BUCKET_COUNT, counts[i]);
+		fb_nest_end(b, nest);
+	}
+}
+
+static int tx_get(struct call *c)
+{
+	struct fbuf b;
+	size_t start;
+
+	fake_reply_start(c, &b, REPLY_SIZE);
+	start = tune_msg(c, &b, SMC_TUNE_CMD_TX_GET, 0);
+	for (uint16_t a = SMC_TUNE_A_TX_CORKED_APP; a <= SMC_TUNE_A_TX_MAX; a++) {
+		if (a == SMC_TUNE_A_TX_FLUSH_SIZE)
+			put_buckets(&b, a, c->ns->tx_size, 1024, 2);
+		else
+			fb_uint(&b, a, c->ns->tx[a]);
+	}
+	fb_end(&b, start);
+	fake_reply(c, &b);
+	return 0;
+}
+
+static void put_role(struct fbuf *b, uint32_t role, const struct fake_hs *h)
+{
+	size_t nest = fb_nest(b, SMC_TUNE_A_HANDSHAKE_ROLE);
+
+	fb_u32(b, SMC_TUNE_A_HS_ROLE_ROLE, role);
+	fb_u32(b, SMC_TUNE_A_HS_ROLE_QUEUED, (uint32_t)h->queued);
+	fb_u32(b, SMC_TUNE_A_HS_ROLE_ACTIVE, (uint32_t)h->active);
+	fb_uint(b, SMC_TUNE_A_HS_ROLE_ESTABLISHED, h->established);
+	fb_uint(b, SMC_TUNE_A_HS_ROLE_FALLBACKS, h->fallbacks);
+	fb_uint(b, SMC_TUNE_A_HS_ROLE_ERRORS, h->errors);
+	put_buckets(b, SMC_TUNE_A_HS_ROLE_TIME, h->time, 64, 1);
+	fb_uint(b, SMC_TUNE_A_HS_ROLE_TIME_SUM, h->time_sum);
+	fb_nest_end(b, nest);
+}
+
+static int handshake_get(struct call *c)
+{
+	struct fbuf b;
+	size_t start;
+
+	fake_reply_start(c, &b, REPLY_SIZE);
+	start = tune_msg(c, &b, SMC_TUNE_CMD_HANDSHAKE_GET, 0);
+	fb_u32(&b, SMC_TUNE_A_HANDSHAKE_WORKERS_MAX, (uint32_t)c->f->s->ns[0].sysctl[fake_sysctl_index("hs_workers")]);
+	for (uint32_t role = 0; role < 2; role++)
+		put_role(&b, role, &c->ns->hs[role]);
+	for (unsigned int i = 0; i < c->ns->n_reasons; i++) {
+		const struct fake_reason *r = &c->ns->reasons[i];
+		size_t nest = fb_nest(&b, SMC_TUNE_A_HANDSHAKE_REASON);
+
+		fb_u32(&b, SMC_TUNE_A_REASON_ROLE, (uint32_t)r->role);
+		if (!r->others) {
+			fb_u32(&b, SMC_TUNE_A_REASON_REASON, (uint32_t)r->reason);
+			fb_u32(&b, SMC_TUNE_A_REASON_PEER_REASON, (uint32_t)r->peer_reason);
+		}
+		fb_uint(&b, SMC_TUNE_A_REASON_COUNT, r->count);
+		fb_nest_end(&b, nest);
+	}
+	fb_end(&b, start);
+	fake_reply(c, &b);
+	return 0;
+}
+
 /* ---- events ---- */
 
 /* The next place of the ring, with the message begun in *ret_b. NULL: there is no family. */
@@ -422,5 +524,8 @@ void fake_note_fallback(struct fake *f, struct fake_netns *ns, const struct fake
 const struct fake_op fake_tune_ops[] = {
 	{ "KNOB_GET", BUS_GENL, SMC_TUNE_CMD_KNOB_GET, .emit = emit_knob, .doit = knob_get },
 	{ "KNOB_SET", BUS_GENL, SMC_TUNE_CMD_KNOB_SET, .admin = true, .doit = knob_set },
+	{ "POOL_GET", BUS_GENL, SMC_TUNE_CMD_POOL_GET, .emit = emit_pool },
+	{ "TX_GET", BUS_GENL, SMC_TUNE_CMD_TX_GET, .doit = tx_get },
+	{ "HANDSHAKE_GET", BUS_GENL, SMC_TUNE_CMD_HANDSHAKE_GET, .doit = handshake_get },
 };
 const size_t n_fake_tune_ops = ARRAY_SIZE(fake_tune_ops);

@@ -39,6 +39,10 @@ enum replay_op {
 	/* with smc_tune; the others are of kernels without it */
 	REPLAY_KNOBS_OFFERED,
 	REPLAY_KNOBS_SET,
+	REPLAY_POOLS,
+	REPLAY_CORK,
+	REPLAY_HANDSHAKES,
+	REPLAY_EVENTS, /* each piece behind the first answer is an event */
 	N_REPLAY_OPS,
 };
 
@@ -175,7 +179,23 @@ static inline int replay_ifname(void *ctx, unsigned int ifindex, char *ret_name)
 	return 0;
 }
 
+static inline int replay_join(void *ctx, uint32_t group)
+{
+	(void)ctx;
+	(void)group;
+	return 0;
+}
+
+static inline int replay_portid(void *ctx, uint32_t *ret)
+{
+	(void)ctx;
+	*ret = 1;
+	return 0;
+}
+
 static const struct transport_ops replay_ops = {
+	.join = replay_join,
+	.portid = replay_portid,
 	.sysctl_read = replay_sysctl_read,
 	.sysctl_write = replay_sysctl_write,
 	.send = replay_send,
@@ -198,6 +218,8 @@ static inline struct kernel *replay_kernel(struct replay *r, const unsigned char
 			k->family[KNL_TUNE] = REPLAY_TUNE_ID;
 	}
 	k->no_tune = !k->family[KNL_TUNE];
+	for (unsigned int i = 0; i < N_EVENTS; i++)
+		k->groups[i] = i + 1;
 	return k;
 }
 
@@ -218,6 +240,31 @@ static inline void replay_result_done(struct replay_result *r)
 	list_done(&r->list);
 	offered_done(&r->offered);
 	stats_done(&r->stats);
+}
+
+/* The last event stays in the result. */
+static inline int replay_events(struct kernel *k, struct replay_result *r, struct err *e)
+{
+	struct events w = { 0 };
+	int ret = kernel_events_open(k, &w, e);
+
+	for (int i = 0; ret >= 0 && i < 100; i++) {
+		CLEANUP_EVENT struct event ev = { 0 };
+
+		ret = kernel_event_next(&w, &ev, e);
+		if (ret <= 0)
+			break;
+		for (size_t row = 0; row < ev.rows.n; row++) {
+			CLEANUP_TEXT struct text t = { 0 };
+
+			event_text(ev.kind, &ev.rows, row, &t);
+		}
+		list_done(&r->list);
+		r->list = ev.rows;
+		ev.rows = (struct list){ 0 };
+	}
+	events_done(&w);
+	return ret;
 }
 
 static inline int replay_run(struct kernel *k, enum replay_op op, struct replay_result *r, struct err *e)
@@ -276,6 +323,14 @@ static inline int replay_run(struct kernel *k, enum replay_op op, struct replay_
 		return kernel_knobs_offered(k, &r->offered, e);
 	case REPLAY_KNOBS_SET:
 		return kernel_knobs_set(k, changes, ARRAY_SIZE(changes), e);
+	case REPLAY_POOLS:
+		return kernel_list(k, &nouns[NOUN_POOLS], &r->list, e);
+	case REPLAY_CORK:
+		return kernel_list(k, &nouns[NOUN_CORK], &r->list, e);
+	case REPLAY_HANDSHAKES:
+		return kernel_list(k, &nouns[NOUN_HANDSHAKES], &r->list, e);
+	case REPLAY_EVENTS:
+		return replay_events(k, r, e);
 	case N_REPLAY_OPS:
 		break;
 	}

@@ -530,18 +530,194 @@ static void test_events_without(void **state)
 	assert_null(w.k);
 }
 
+/* ---- statistics ---- */
+
+static struct list list_of(struct env *v, enum noun_id noun)
+{
+	struct list l = { 0 };
+
+	assert_code(v, kernel_list(v->k, &nouns[noun], &l, &v->e), 0);
+	return l;
+}
+
+static void assert_cells(const struct list *l, size_t row, const char *want)
+{
+	CLEANUP_TEXT struct text t = { 0 };
+
+	assert_true(row < l->n);
+	for (size_t f = 0; f < l->noun->n_fields; f++) {
+		text_add(&t, "%s", f ? " " : "");
+		value_text(&l->noun->fields[f].spec, list_row(l, row)[f], &t);
+	}
+	assert_string_equal(text_str(&t), want);
+}
+
+static void test_pools(void **state)
+{
+	ENV(v, "6.12-smcd");
+	struct kernel *blue CLEANUP_KERNEL = NULL;
+	CLEANUP_LIST struct list l = { 0 }, other = { 0 };
+
+	(void)state;
+	fake_do(v->f, "netns blue");
+	blue = fake_kernel(v->f, "blue");
+	fake_do(v->f, "pool tech=smcr group=0x100 direction=send size=65536 buffers=3 in_use=1 reuses=7 allocations=3");
+	fake_do(v->f,
+		"pool tech=smcd group=0x101 direction=receive size=16384 buffers=2 in_use=2 downgrades=4 contended=9");
+	l = list_of(v, NOUN_POOLS);
+	assert_int_equal(l.n, 2);
+	assert_cells(&l, 0, "smcr 0x00000100 send 64K 3 1 2 192K 7 3 0 0 1");
+	assert_cells(&l, 1, "smcd 0x00000101 receive 16K 2 2 0 32K 0 0 4 9 -");
+	/* the host's are not a namespace's, nor another's */
+	assert_code(v, kernel_list(blue, &nouns[NOUN_POOLS], &other, &v->e), 0);
+	assert_int_equal(other.n, 0);
+}
+
+static void test_cork(void **state)
+{
+	ENV(v, "6.12-smcd");
+	CLEANUP_LIST struct list l = { 0 };
+
+	(void)state;
+	fake_do(v->f, "tx corked-app 5");
+	fake_do(v->f, "tx flush-ceiling 8589934592");
+	fake_do(v->f, "tx flush-bytes 1000");
+	fake_do(v->f, "tx nocache-writes 2");
+	fake_do(v->f, "tx nocache-bytes 131072");
+	fake_do(v->f, "tx size1 4");
+	l = list_of(v, NOUN_CORK);
+	assert_int_equal(l.n, 12);
+	assert_cells(&l, 0, "held application 5 -");
+	assert_cells(&l, 6, "sent ceiling 8589934592 -");
+	assert_cells(&l, 10, "sent all - 1000");
+	assert_cells(&l, 11, "past-cache all 2 128K");
+	assert_int_equal(l.parts[CORK_SIZES].n, 4);
+	assert_cells(&l.parts[CORK_SIZES], 1, "4K 4");
+	assert_cells(&l.parts[CORK_SIZES], 3, "- 0");
+}
+
+static void test_handshakes(void **state)
+{
+	ENV(v, "6.12-smcd");
+	CLEANUP_LIST struct list l = { 0 };
+
+	(void)state;
+	fake_do(v->f,
+		"handshakes server queued=3 active=2 established=100 fallbacks=7 errors=1 time2=100 time_sum=20000");
+	fake_do(v->f, "reason role=server reason=0x03010000 count=4294967296");
+	fake_do(v->f, "reason role=client reason=0x03030000 peer_reason=0x09990001 count=5");
+	fake_do(v->f, "reason role=client others=on count=2");
+	l = list_of(v, NOUN_HANDSHAKES);
+	assert_int_equal(l.n, 2);
+	assert_cells(&l, 0, "client 0 0 256 0 0 0 0");
+	assert_cells(&l, 1, "server 3 2 256 100 7 1 20000");
+	assert_int_equal(l.parts[HS_TIMES].n, 8);
+	assert_cells(&l.parts[HS_TIMES], 6, "server 256 100");
+	assert_cells(&l.parts[HS_TIMES], 7, "server - 0");
+	assert_int_equal(l.parts[HS_REASONS].n, 3);
+	assert_cells(&l.parts[HS_REASONS], 0, "server 0x03010000 PEERNOSMC 0x00000000 - 4294967296");
+	assert_cells(&l.parts[HS_REASONS], 1, "client 0x03030000 NOSMCDEV 0x09990001 ERR_RTOK 5");
+	assert_cells(&l.parts[HS_REASONS], 2, "client - - - - 2");
+}
+
+static void test_statistics_bad_answers(void **state)
+{
+	static const struct {
+		enum noun_id noun;
+		const char *cmd;
+	} rows[] = { { NOUN_POOLS, "POOL_GET" }, { NOUN_CORK, "TX_GET" }, { NOUN_HANDSHAKES, "HANDSHAKE_GET" } };
+	static const char *const faults[] = { "mangle attr_long", "mangle narrow",     "mangle garbage",
+					      "mangle truncate",  "mangle wrong_type", "answer EIO" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (size_t f = 0; f < ARRAY_SIZE(faults); f++) {
+			ENV(v, "6.12-smcd");
+			CLEANUP_LIST struct list l = { 0 };
+
+			fake_do(v->f, "pool tech=smcr group=0x100 size=65536 buffers=3");
+			fake_do(v->f, "reason role=client reason=0x03030000 count=5");
+			fake_do(v->f, "fault %s cmd=%s", faults[f], rows[i].cmd);
+			if (kernel_list(v->k, &nouns[rows[i].noun], &l, &v->e) >= 0)
+				fail_msg("%s of %s was taken", faults[f], rows[i].cmd);
+			assert_true(v->e.text[0]);
+		}
+		ENV(old, "6.12");
+		CLEANUP_LIST struct list l = { 0 };
+
+		assert_code(old, kernel_list(old->k, &nouns[rows[i].noun], &l, &old->e), -EOPNOTSUPP);
+		assert_says(old->e.text, "does not have the generic netlink family smc_tune");
+		ENV(none, "unloaded");
+		assert_code(none, kernel_list(none->k, &nouns[rows[i].noun], &l, &none->e), -ENOPROTOOPT);
+	}
+}
+
+static void test_statistics_metrics(void **state)
+{
+	static const char *const lines[] = {
+		"smc_pool_buffers{tech=\"smcr\",direction=\"send\",size=\"65536\",state=\"used\"} 3\n",
+		"smc_pool_buffers{tech=\"smcr\",direction=\"send\",size=\"65536\",state=\"free\"} 2\n",
+		"smc_pool_bytes{tech=\"smcr\",direction=\"send\",size=\"65536\"} 327680\n",
+		"smc_cork_held_writes_total{cause=\"application\"} 5\n",
+		"smc_cork_flush_size_bytes_bucket{le=\"4096\"} 4\n",
+		"smc_cork_flush_size_bytes_bucket{le=\"+Inf\"} 4\n",
+		"smc_cork_flush_size_bytes_sum 1000\n",
+		"smc_handshake_duration_seconds_bucket{role=\"server\",le=\"0.000256\"} 100\n",
+		"smc_handshake_duration_seconds_sum{role=\"server\"} 0.02\n",
+		"smc_handshake_fallback_reasons_total{role=\"server\",code=\"0x03010000\",reason=\"PEERNOSMC\","
+		"peer_code=\"0x00000000\"} 9\n",
+		"smcd_scrape_success{collector=\"pools\"} 1\n",
+		"smcd_scrape_success{collector=\"handshakes\"} 1\n",
+	};
+	ENV(v, "6.12-smcd");
+	CLEANUP_SNAPSHOT struct snapshot s = { 0 }, old = { 0 };
+	CLEANUP_TEXT struct text t = { 0 }, before = { 0 };
+
+	(void)state;
+	fake_do(v->f, "pool tech=smcr group=0x100 direction=send size=65536 buffers=3 in_use=1");
+	fake_do(v->f, "pool tech=smcr group=0x102 direction=send size=65536 buffers=2 in_use=2");
+	fake_do(v->f, "tx corked-app 5");
+	fake_do(v->f, "tx flush-bytes 1000");
+	fake_do(v->f, "tx size1 4");
+	fake_do(v->f, "handshakes server time2=100 time_sum=20000");
+	fake_do(v->f, "reason role=server reason=0x03010000 count=9");
+	assert_code(v, snapshot_take(v->k, &s, &v->e), 0);
+	render_prometheus(&s, NULL, &t);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		assert_says(text_str(&t), lines[i]);
+	fake_do(v->f, "tune off");
+	assert_code(v, snapshot_take(v->k, &old, &v->e), 0);
+	render_prometheus(&old, NULL, &before);
+	assert_null(strstr(text_str(&before), "smc_pool"));
+	assert_null(strstr(text_str(&before), "collector=\"pools\""));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_offered),      cmocka_unit_test(test_states_without_sysctl),
-		cmocka_unit_test(test_one_knob),     cmocka_unit_test(test_namespace),
-		cmocka_unit_test(test_together),     cmocka_unit_test(test_refused_wholly),
-		cmocka_unit_test(test_no_rights),    cmocka_unit_test(test_ignored),
-		cmocka_unit_test(test_unknown),      cmocka_unit_test(test_without),
-		cmocka_unit_test(test_reload),       cmocka_unit_test(test_bad_answers),
-		cmocka_unit_test(test_overrun),      cmocka_unit_test(test_events),
-		cmocka_unit_test(test_events_netns), cmocka_unit_test(test_events_lost),
-		cmocka_unit_test(test_events_gap),   cmocka_unit_test(test_events_without),
+		cmocka_unit_test(test_offered),
+		cmocka_unit_test(test_states_without_sysctl),
+		cmocka_unit_test(test_one_knob),
+		cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_refused_wholly),
+		cmocka_unit_test(test_no_rights),
+		cmocka_unit_test(test_ignored),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_without),
+		cmocka_unit_test(test_reload),
+		cmocka_unit_test(test_bad_answers),
+		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_events_netns),
+		cmocka_unit_test(test_events_lost),
+		cmocka_unit_test(test_events_gap),
+		cmocka_unit_test(test_pools),
+		cmocka_unit_test(test_cork),
+		cmocka_unit_test(test_handshakes),
+		cmocka_unit_test(test_statistics_bad_answers),
+		cmocka_unit_test(test_statistics_metrics),
+		cmocka_unit_test(test_events_without),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
