@@ -160,11 +160,17 @@ int pnet_entry_check(struct pnet_entry *p, struct err *e);
  */
 int kernel_pnet_add(struct kernel *k, const struct pnet_entry *p, struct err *e);
 /*
- * Delete by id alone (all its entries) or one entry: the kernel removes every entry of an ID, so the others are put
- * back and the table is read to check. -ENOENT when nothing matched.
+ * Delete by id alone (all its entries) or one entry. Without smc_tune the kernel removes every entry of an ID, so the
+ * others are put back and the table is read to check. -ENOENT when nothing matched.
  */
 int kernel_pnet_delete(struct kernel *k, const struct pnet_entry *p, struct err *e);
 int kernel_pnet_flush(struct kernel *k, struct err *e);
+/*
+ * These entries, of one target each, take the place of the whole table, all at a time or not at all. -EOPNOTSUPP: this
+ * kernel has no smc_tune. -EBUSY: a device has its ID from the hardware. Leaves no transaction open.
+ */
+#define PNET_REPLACE_MAX 65536
+int kernel_pnet_replace(struct kernel *k, const struct pnet_entry *entries, size_t n, struct err *e);
 
 /* ---- EIDs (host-wide) ---- */
 #define UEID_LEN_MAX 32

@@ -33,6 +33,8 @@ const struct method methods[N_METHODS] = {
 		"Delete one entry, or with the id alone all entries of it" },
 	[METHOD_FLUSH_PNET] = { "FlushPnet", ACCESS_WRITE, { NETNS }, "",
 		"Delete all entries of the pnet table" },
+	[METHOD_REPLACE_PNET] = { "ReplacePnet", ACCESS_WRITE, { NETNS, { "entries", "[]PnetEntry" } }, "",
+		"Let these entries, of one target each, take the place of the whole pnet table, all at a time; needs smc_tune" },
 	[METHOD_ADD_UEID] = { "AddUeid", ACCESS_WRITE, { { "eid", "string" } }, "",
 		"Add a user-defined enterprise ID" },
 	[METHOD_DELETE_UEID] = { "DeleteUeid", ACCESS_WRITE, { { "eid", "string" } }, "",

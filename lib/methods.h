@@ -27,6 +27,7 @@ enum method_id {
 	METHOD_ADD_PNET,
 	METHOD_DELETE_PNET,
 	METHOD_FLUSH_PNET,
+	METHOD_REPLACE_PNET,
 	METHOD_ADD_UEID,
 	METHOD_DELETE_UEID,
 	METHOD_FLUSH_UEID,
@@ -37,8 +38,8 @@ enum method_id {
 
 struct param {
 	const char *name;
-	const char
-		*type; /* varlink: "string", "?string", "[]string", "[string]string", "bool", "?bool", "int", "?int" */
+	const char *type; /* varlink: the name of a type, "string", "?string", "[]string", "[string]string", "bool",
+			     "?bool", "int", "?int" */
 };
 
 /* METHOD_LIST_NOUN stands for one method a noun; its name is the noun's. */

@@ -4,17 +4,20 @@
  * of an RDMA device. What makes it hard: DEL removes all entries of an ID; ADD with both kinds hides that one half
  * failed; an RDMA device can be listed once, whatever the port, yet the ID of a second port takes effect before that is
  * refused; EEXIST means a dozen things. So each half is added by a request of its own, after a look at the table has
- * shown that it is new.
+ * shown that it is new. smc_tune deletes one entry, and replaces the whole table.
  *
  * An ID that a live port has without being listed (only that kernel behaviour makes one) is lost when its ID is
  * rebuilt.
  */
 #include "nl.h"
 
+#include <linux/netlink.h>
 #include <linux/smc.h>
+#include <linux/smc_tune.h>
 
 #define NOT_GIVEN "n/a" /* what the kernel sends for the kind that an entry has not */
 #define NO_PORT 255
+#define PNET_ENTRIES_AT_ONCE 128 /* that smc_tune takes in one message */
 
 /* ---- reading ---- */
 
@@ -515,6 +518,160 @@ static int delete_id(struct kernel *k, const struct pnet_entry *p, struct err *e
 	return there ? r : 0;
 }
 
+/* ---- by smc_tune: one entry, or all of them at a time ---- */
+
+/* The nest of an entry of one target behind what is in the message already. */
+static void put_entry(struct text *message, const struct pnet_entry *p)
+{
+	const bool rdma = p->rdma[0];
+	const struct knl_arg id = { SMC_TUNE_A_PNET_ENTRY_PNETID, p->id, strlen(p->id) + 1 };
+	const struct knl_arg name = {
+		rdma ? SMC_TUNE_A_PNET_ENTRY_IBNAME : SMC_TUNE_A_PNET_ENTRY_ETHNAME,
+		device_of(p),
+		strlen(device_of(p)) + 1,
+	};
+	const struct knl_arg port = { SMC_TUNE_A_PNET_ENTRY_IBPORT, &p->port, sizeof(p->port) };
+	CLEANUP_TEXT struct text nest = { 0 };
+
+	knl_put(&nest, &id);
+	knl_put(&nest, &name);
+	if (rdma && p->port)
+		knl_put(&nest, &port);
+	message->failed |= nest.failed;
+	if (!nest.failed)
+		knl_put(message, &(struct knl_arg){ SMC_TUNE_A_PNET_ENTRY | NLA_F_NESTED, nest.s, nest.len });
+}
+
+/* A command with n entries. */
+static int send_entries(struct kernel *k, uint8_t cmd, const struct pnet_entry *p, size_t n, struct err *e)
+{
+	struct knl_arg args[PNET_ENTRIES_AT_ONCE];
+	CLEANUP_TEXT struct text message = { 0 };
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		put_entry(&message, &p[i]);
+	if (message.failed)
+		return err_set(e, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		struct nlattr a;
+
+		memcpy(&a, message.s + at, sizeof(a));
+		args[i] = (struct knl_arg){ a.nla_type, message.s + at + NLA_HDRLEN, a.nla_len - (size_t)NLA_HDRLEN };
+		at += NLA_ALIGN((size_t)a.nla_len);
+	}
+	return knl_family_do(k, KNL_TUNE, cmd, args, n, e);
+}
+
+/* One half, on any port where none is given. -ENOENT: there is none of them. */
+static int delete_half(struct kernel *k, const struct pnet_entry *p, struct err *e)
+{
+	struct pnet_entry half = *p;
+	int worst = -ENOENT;
+
+	for (uint8_t port = 1; port <= 2; port++) {
+		int r;
+
+		half.port = p->port || !p->rdma[0] ? p->port : port;
+		r = send_entries(k, SMC_TUNE_CMD_PNET_DEL, &half, 1, e);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r == 0)
+			worst = 0;
+		if (half.port == p->port)
+			break;
+	}
+	return worst;
+}
+
+static int delete_halves(struct kernel *k, const struct pnet_entry *p, struct err *e)
+{
+	struct pnet_entry interface = interface_half(p), rdma = *p;
+	int r = -ENOENT, r_rdma = -ENOENT;
+
+	rdma.interface[0] = '\0';
+	if (p->interface[0])
+		r = delete_half(k, &interface, e);
+	if (p->rdma[0] && (r == 0 || r == -ENOENT))
+		r_rdma = delete_half(k, &rdma, e);
+	if (r == 0 && r_rdma < 0 && r_rdma != -ENOENT)
+		return err_prefix(e, "the entry of '%s' was deleted, that of '%s' was not", p->interface, p->rdma);
+	return r == -ENOENT ? r_rdma : r;
+}
+
+static int delete_exactly(struct kernel *k, const struct pnet_entry *p, struct err *e)
+{
+	struct err reading = { 0 };
+	int r = delete_halves(k, p, e), there;
+
+	if (r >= 0 || knl_is_refusal(r))
+		return r;
+	there = is_there(k, p, &reading);
+	if (there < 0)
+		return knl_untold(e, r, &reading);
+	return there ? r : 0;
+}
+
+static int committed_message(void *arg, const struct knl_message *m, struct err *e)
+{
+	uint64_t *entries = arg;
+	struct knl_attr a;
+
+	if (m->cmd != SMC_TUNE_CMD_PNET_COMMIT || knl_attr_find(m->body, SMC_TUNE_A_PNET_ENTRIES, &a) <= 0 ||
+	    knl_attr_uint(&a, entries) < 0)
+		return err_set(e, -EBADMSG, "the kernel's answer is malformed (entries)");
+	return 0;
+}
+
+static int stage(struct kernel *k, const struct pnet_entry *v, size_t n, struct err *e)
+{
+	uint64_t committed = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i += PNET_ENTRIES_AT_ONCE)
+		r = send_entries(k, SMC_TUNE_CMD_PNET_ADD, &v[i],
+				 n - i < PNET_ENTRIES_AT_ONCE ? n - i : PNET_ENTRIES_AT_ONCE, e);
+	if (r == 0)
+		r = knl_family_ask(k, KNL_TUNE, SMC_TUNE_CMD_PNET_COMMIT, NULL, 0, committed_message, &committed, e);
+	if (r == 0 && committed != n)
+		r = err_set(e, -EIO, "the kernel took %llu entries, not %zu", (unsigned long long)committed, n);
+	return r;
+}
+
+static int replace(struct kernel *k, const struct pnet_entry *v, size_t n, struct err *e)
+{
+	int r;
+
+	if (!knl_has_tune(k))
+		return err_set(e, -EOPNOTSUPP, KNL_NO_TUNE);
+	if (n > PNET_REPLACE_MAX)
+		return err_set(e, -E2BIG, "%zu entries are more than %d", n, PNET_REPLACE_MAX);
+	for (size_t i = 0; i < n; i++) {
+		struct pnet_entry p = v[i];
+
+		r = pnet_entry_check(&p, e);
+		if (r == 0 && !p.interface[0] == !p.rdma[0])
+			r = err_set(e, -EINVAL, "an entry has either an interface or an RDMA device");
+		if (r < 0)
+			return err_prefix(e, "entry %zu", i + 1);
+	}
+	r = knl_family_do(k, KNL_TUNE, SMC_TUNE_CMD_PNET_BEGIN, NULL, 0, e);
+	if (r < 0)
+		return r;
+	r = stage(k, v, n, e);
+	/* What was committed is closed already; an abort is refused then, and does no harm. */
+	if (r < 0)
+		(void)knl_family_do(k, KNL_TUNE, SMC_TUNE_CMD_PNET_ABORT, NULL, 0, NULL);
+	return r;
+}
+
+int kernel_pnet_replace(struct kernel *k, const struct pnet_entry *entries, size_t n, struct err *e)
+{
+	int r = replace(k, entries, n, e);
+
+	return r < 0 ? kernel_fail(k, e, r, "replace the pnet table") : 0;
+}
+
 int kernel_pnet_delete(struct kernel *k, const struct pnet_entry *p, struct err *e)
 {
 	struct pnet_entry entry = *p;
@@ -524,7 +681,9 @@ int kernel_pnet_delete(struct kernel *k, const struct pnet_entry *p, struct err 
 	if (r < 0)
 		return r;
 	describe(&entry, what, sizeof(what));
-	if (entry.interface[0] || entry.rdma[0])
+	if ((entry.interface[0] || entry.rdma[0]) && knl_has_tune(k))
+		r = delete_exactly(k, &entry, e);
+	else if (entry.interface[0] || entry.rdma[0])
 		r = delete_entry(k, &entry, e);
 	else
 		r = delete_id(k, &entry, e);

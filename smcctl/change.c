@@ -3,6 +3,7 @@
  * change.c - the commands that change something. Values are checked here first, wholly; then smcd does all of it or
  * nothing.
  */
+#include "policy.h"
 #include "smcctl.h"
 
 /* ---- knobs ---- */
@@ -268,6 +269,50 @@ int cmd_pnet_flush(struct ctl *c, const struct request *r)
 {
 	(void)r;
 	return flush(c, METHOD_FLUSH_PNET, &nouns[NOUN_PNET]);
+}
+
+/* The entries of the file, one target each. *ret is the parameter. */
+static int entries_of_file(struct ctl *c, const char *file, struct json_object **ret)
+{
+	CLEANUP_PROBLEMS struct problems problems = { 0 };
+	CLEANUP_POLICY struct policy p = { 0 };
+	struct json_object *array;
+	int r = policy_init(&p);
+
+	if (r >= 0)
+		r = policy_add_file(&p, file, &problems);
+	for (size_t i = 0; i < problems.n; i++)
+		fprintf(c->session->err, "%s\n", problems.text[i]);
+	if (r < 0 && problems.n)
+		return ctl_fail(c, CTL_FAILED, "the file is not valid; nothing was changed");
+	if (r < 0)
+		return ctl_fail(c, CTL_FAILED, "read the pnet entries: %s", strerror(-r));
+	array = json_object_new_array();
+	for (size_t i = 0; i < p.n_pnet; i++)
+		json_object_array_add(array, entry_json(&p.pnet[i].entry));
+	*ret = array;
+	return CTL_OK;
+}
+
+int cmd_pnet_replace(struct ctl *c, const struct request *r)
+{
+	CLEANUP_JSON struct json_object *entries = NULL;
+	CLEANUP_JSON struct json_object *o = NULL;
+	CLEANUP_TEXT struct text line = { 0 };
+	struct json_object *params;
+	int rc = entries_of_file(c, r->args[0].word, &entries);
+
+	if (rc != CTL_OK)
+		return rc;
+	params = json_object_new_object();
+	json_object_object_add(params, "entries", json_object_get(entries));
+	rc = change(c, METHOD_REPLACE_PNET, params);
+	if (rc != CTL_OK)
+		return rc;
+	o = json_object_new_object();
+	json_object_object_add(o, nouns[NOUN_PNET].name, json_object_get(entries));
+	text_add(&line, "%zu entries are the table now\n", json_object_array_length(entries));
+	return request_has(r, OPT_JSON) ? ctl_print_json(c, o) : ctl_print(c, &line, false);
 }
 
 static struct json_object *eid_json(const char *eid)

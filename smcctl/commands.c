@@ -155,6 +155,18 @@ const struct command commands[] = {
 	  .access = ACCESS_WRITE,
 	  .run = cmd_pnet_flush,
 	  .summary = "Delete all entries" },
+	{ .noun = &nouns[NOUN_PNET],
+	  .verb = "replace",
+	  .args = "FILE",
+	  .kind = ARGS_FILES,
+	  .min_args = 1,
+	  .max_args = 1,
+	  .access = ACCESS_WRITE,
+	  .run = cmd_pnet_replace,
+	  .summary = "Let the pnet entries of a policy file take the place of the whole table",
+	  .details =
+		  "All entries are exchanged at a time, or none is where one of them is refused. Only pnet of the file counts. "
+		  "It needs a kernel with smc_tune." },
 	SHOW(NOUN_UEID),
 	{ .noun = &nouns[NOUN_UEID],
 	  .verb = "add",

@@ -303,6 +303,7 @@ int cmd_list(struct ctl *c, const struct request *r);
 int cmd_explain(struct ctl *c, const struct request *r);
 int cmd_pnet_add(struct ctl *c, const struct request *r);
 int cmd_pnet_delete(struct ctl *c, const struct request *r);
+int cmd_pnet_replace(struct ctl *c, const struct request *r);
 int cmd_pnet_flush(struct ctl *c, const struct request *r);
 int cmd_ueid_add(struct ctl *c, const struct request *r);
 int cmd_ueid_delete(struct ctl *c, const struct request *r);

@@ -68,6 +68,9 @@ static bool is_of_type(struct json_object *v, const char *type)
 				return false;
 		return true;
 	}
+	/* A type of the interface: its members are looked at where they are used. */
+	if (*type >= 'A' && *type <= 'Z')
+		return json_object_is_type(v, json_type_object);
 	if (str_eq(type, "string"))
 		return json_object_is_type(v, json_type_string);
 	if (str_eq(type, "bool"))
@@ -472,19 +475,59 @@ static int take_port(struct request *q, uint8_t *ret)
 	return 0;
 }
 
+/* The members of the parameters that describe an entry. */
+static int take_entry(struct request *q, struct pnet_entry *ret)
+{
+	int r = take_name(q, "id", ret->id, sizeof(ret->id));
+
+	if (r == 0)
+		r = take_name(q, "interface", ret->interface, sizeof(ret->interface));
+	if (r == 0)
+		r = take_name(q, "rdma", ret->rdma, sizeof(ret->rdma));
+	if (r == 0)
+		r = take_port(q, &ret->port);
+	return r;
+}
+
+/* An entry that is a parameter has the members that are parameters of AddPnet, but for the namespace. */
+static int take_entries(struct request *q, struct json_object *entries, struct pnet_entry *ret)
+{
+	struct json_object *given = q->params;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < json_object_array_length(entries); i++) {
+		q->params = json_object_array_get_idx(entries, i);
+		if (api_check_params(&methods[METHOD_ADD_PNET], q->params) || param(q, "netns")) {
+			q->f.kind = FAIL_PARAMETER;
+			snprintf(q->f.name, sizeof(q->f.name), "entries");
+			r = -EINVAL;
+		} else {
+			r = take_entry(q, &ret[i]);
+		}
+	}
+	q->params = given;
+	return r;
+}
+
+static int call_replace_pnet(struct request *q)
+{
+	struct json_object *entries = param(q, "entries");
+	size_t n = json_object_array_length(entries);
+	CLEANUP_FREE struct pnet_entry *v = calloc(n ?: 1, sizeof(*v));
+	int r;
+
+	if (!v)
+		return err_set(&q->f.e, -ENOMEM, "out of memory");
+	r = take_entries(q, entries, v);
+	return r < 0 ? r : manager_replace_pnet(q->api->manager, param_str(q, "netns"), v, n, &q->f);
+}
+
 static int call_pnet(struct request *q)
 {
 	struct manager *m = q->api->manager;
 	struct pnet_entry p = { 0 };
-	int r;
+	int r = take_entry(q, &p);
 
-	r = take_name(q, "id", p.id, sizeof(p.id));
-	if (r == 0)
-		r = take_name(q, "interface", p.interface, sizeof(p.interface));
-	if (r == 0)
-		r = take_name(q, "rdma", p.rdma, sizeof(p.rdma));
-	if (r == 0)
-		r = take_port(q, &p.port);
 	if (r < 0)
 		return r;
 	if (q->id == METHOD_ADD_PNET)
@@ -518,6 +561,8 @@ static int serve(struct request *q, struct json_object **ret)
 		return call_pnet(q);
 	case METHOD_FLUSH_PNET:
 		return manager_flush_pnet(m, param_str(q, "netns"), &q->f);
+	case METHOD_REPLACE_PNET:
+		return call_replace_pnet(q);
 	case METHOD_ADD_UEID:
 		return manager_add_ueid(m, param_str(q, "eid"), &q->f);
 	case METHOD_DELETE_UEID:

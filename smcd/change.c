@@ -591,6 +591,45 @@ int manager_flush_pnet(struct manager *m, const char *netns, struct failure *f)
 	return 0;
 }
 
+int manager_replace_pnet(struct manager *m, const char *netns, const struct pnet_entry *entries, size_t n,
+			 struct failure *f)
+{
+	static const struct pnet_entry any = { 0 };
+	CLEANUP_KERNEL struct kernel *opened = NULL;
+	struct kernel *k;
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		struct pnet_entry p = entries[i];
+
+		r = pnet_entry_check(&p, &f->e);
+		if (r == 0 && !p.interface[0] == !p.rdma[0])
+			r = err_set(&f->e, -EINVAL, "pnet entry '%s' has to have either an interface or an RDMA device",
+				    p.id);
+		if (r < 0)
+			return fail_pnet(f, r);
+	}
+	r = manager_kernel(m, netns, &k, &opened, f);
+	if (r < 0)
+		return r;
+	r = kernel_pnet_replace(k, entries, n, &f->e);
+	if (!opened)
+		manager_pnet_changed(m, &any, 1);
+	if (r == -EOPNOTSUPP) {
+		f->kind = FAIL_UNSUPPORTED;
+		snprintf(f->name, sizeof(f->name), "smc_tune");
+		return r;
+	}
+	if (r < 0)
+		return fail_kernel(f, r);
+	log_info(m->config.log, "replaced the pnet table by %zu entries [request]", n);
+	if (!opened) {
+		state_drop_pnet(&m->state, &any);
+		forget_and_write(m);
+	}
+	return 0;
+}
+
 /* ---- EIDs ---- */
 
 static int check_ueid(const char *eid, struct failure *f)

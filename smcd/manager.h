@@ -112,6 +112,9 @@ int manager_reset_knobs(struct manager *m, const char *netns, const char *const 
 int manager_add_pnet(struct manager *m, const char *netns, struct pnet_entry *p, struct failure *f);
 int manager_delete_pnet(struct manager *m, const char *netns, struct pnet_entry *p, struct failure *f);
 int manager_flush_pnet(struct manager *m, const char *netns, struct failure *f);
+/* All of it, at a time; FAIL_UNSUPPORTED without smc_tune. What smcd had made of it is not smcd's any more. */
+int manager_replace_pnet(struct manager *m, const char *netns, const struct pnet_entry *entries, size_t n,
+			 struct failure *f);
 int manager_add_ueid(struct manager *m, const char *eid, struct failure *f);
 int manager_delete_ueid(struct manager *m, const char *eid, struct failure *f);
 int manager_flush_ueid(struct manager *m, struct failure *f);

@@ -21,7 +21,7 @@ _smcctl()
 		[pools]="show"
 		[cork]="show"
 		[handshakes]="show"
-		[pnet]="show add delete flush"
+		[pnet]="show add delete flush replace"
 		[ueid]="show add delete flush"
 		[seid]="show enable disable"
 		[policy]="check"
@@ -47,6 +47,7 @@ _smcctl()
 		["pnet add"]=entry
 		["pnet delete"]=entry
 		["pnet flush"]=none
+		["pnet replace"]=files
 		["ueid show"]=filter
 		["ueid add"]=words
 		["ueid delete"]=words

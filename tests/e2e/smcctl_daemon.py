@@ -134,6 +134,36 @@ def test_pnet():
         assert d.pnet() == []
 
 
+def test_smc_tune():
+    """what only smc_tune can: newer knobs, pools, cork, handshakes, the pnet table replaced; elsewhere it is said what is needed"""
+    kernel = """era 6.12-smcd
+knob linger unit=milliseconds min=5 max=5000 def=100
+pool tech=smcr group=0x100 direction=send size=65536 buffers=3 in_use=1
+tx corked-app 5
+handshakes server queued=3
+"""
+    with Daemon(fake=kernel) as d:
+        for args in (["knobs", "show"], ["show", "linger"], ["pools", "show"], ["cork", "show"], ["handshakes", "show"]):
+            served = json.loads(ok(d, *args, "--json"))
+            assert served == json.loads(ok(d, *args, "--json", "--direct")), args
+        assert "250ms" in ok(d, "set", "linger=250", "wmem=1M")
+        bad(d, 1, "5..5000 milliseconds", "set", "linger=6s", "wmem=2M")
+        bad(d, 1, "there is no knob 'lingr'", "set", "lingr=1s", "wmem=2M")
+        assert d.value("wmem") == 1 << 20
+        assert "100ms" in ok(d, "knobs", "reset", "linger")
+        assert ", with pnet table and smc_tune" in ok(d, "status")
+        d.write_policy({"version": 1, "pnet": [{"id": "NETX", "interface": f"eth{i}"} for i in range(200)]})
+        assert ok(d, "pnet", "replace", d.policy) == "200 entries are the table now\n"
+        assert len(d.pnet()) == 200
+        d.write_policy({"version": 1, "pnet": [{"id": "NETX", "mtu": 1}]})
+        bad(d, 1, "policy.json:1:.*mtu", "pnet", "replace", d.policy)
+        assert len(d.pnet()) == 200
+    with Daemon(fake=KERNEL) as d:
+        bad(d, 1, "needs? .*smc_tune|does not have the generic netlink family smc_tune", "pnet", "replace", d.policy)
+        for noun in ("pools", "cork", "handshakes"):
+            bad(d, 1, f"list {noun}: this kernel does not have the generic netlink family smc_tune", noun, "show")
+
+
 def test_ueid_and_seid():
     """UEIDs come and go, at most four; the SEID is refused off s390"""
     with Daemon(fake=KERNEL) as d:

@@ -304,6 +304,37 @@ def test_pnet():
         assert d.pnet() == [("NETA", "eth0", "", 0)], "what the policy names is back"
 
 
+def test_pnet_replace():
+    """ReplacePnet: the whole table at a time, or nothing; where the kernel cannot it says what is needed"""
+    with Daemon(POLICY, fake="era 6.12\nnetns blue\nnetns\n") as d:
+        new = [{"id": "netx", "interface": "eth5"}, {"id": "NETY", "rdma": "rxe0", "port": 2}]
+        if not has_tune():
+            error, parameters = d.error("ReplacePnet", {"entries": new})
+            assert error == "Unsupported" and "smc_tune" in parameters["message"], parameters
+            assert d.pnet() == [("NETA", "eth0", "", 0)], d.pnet()
+            return
+        d.ok("ReplacePnet", {"entries": new})
+        table = [("NETX", "eth5", "", 0), ("NETY", "", "rxe0", 2)]
+        assert d.pnet() == table, d.pnet()
+        bad = [({"id": "NETX", "interface": "eth5"}, "Kernel"), ({"id": "NE TX", "interface": "eth6"}, "OutOfRange"),
+               ({"id": "NETX"}, "OutOfRange"), ({"id": "NETX", "interface": "eth6", "rdma": "rxe0"}, "OutOfRange"),
+               ({"interface": "eth6"}, "InvalidParameter"), ({"id": "NETX", "interface": 6}, "InvalidParameter"),
+               ({"id": "NETX", "interface": "eth6", "mtu": 1}, "InvalidParameter")]
+        for entry, error in bad:
+            got, parameters = d.error("ReplacePnet", {"entries": new + [entry]})
+            assert got == error, (entry, got, parameters)
+            assert d.pnet() == table, entry
+        assert d.error("ReplacePnet", {"entries": "all"})[0] == "InvalidParameter"
+        # not smcd's to undo any more, and the policy's entry comes back with a reload
+        assert d.state()["pnet"] == [], d.state()
+        d.ok("ReplacePnet", {"entries": [{"id": "BLUE", "interface": "eth9"}], "netns": "blue"})
+        assert d.pnet() == table
+        d.ok("Reload")
+        assert d.pnet() == [("NETA", "eth0", "", 0)] + table, d.pnet()
+        d.ok("ReplacePnet", {"entries": []})
+        assert d.pnet() == []
+
+
 def test_deleted_entry_is_nobodys():
     """An entry that a person deleted and made again is not smcd's to undo"""
     with Daemon(POLICY) as d:

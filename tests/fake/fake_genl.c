@@ -720,7 +720,7 @@ const size_t n_fake_smc_ops = ARRAY_SIZE(fake_smc_ops);
 /* ---- SMC_PNETID ---- */
 
 /* smc_pnetid_valid(): blanks around it go, the rest is 1 to 16 letters and digits, in upper case. */
-static bool pnetid_valid(const char *in, char *ret)
+bool fake_pnetid_valid(const char *in, char *ret)
 {
 	size_t n;
 
@@ -740,7 +740,7 @@ static bool pnetid_valid(const char *in, char *ret)
 }
 
 /* smc_pnet_match(): equal up to a blank or the end; case counts. */
-static bool pnetid_match(const char *a, const char *b)
+bool fake_pnetid_match(const char *a, const char *b)
 {
 	for (size_t i = 0; i < FAKE_PNETID_LEN; i++) {
 		if ((!a[i] || a[i] == ' ') && (!b[i] || b[i] == ' '))
@@ -828,6 +828,21 @@ void fake_pnet_attach(struct fake *f, struct fake_device *d)
 	}
 }
 
+void fake_pnet_set_devices(struct fake *f)
+{
+	for (unsigned int i = 0; i < f->s->n_devices; i++) {
+		for (unsigned int p = 0; p < 2; p++) {
+			struct fake_port *port = &f->s->devices[i].port[p];
+
+			if (!port->by_user)
+				continue;
+			port->by_user = 0;
+			memset(port->pnetid, 0, sizeof(port->pnetid));
+		}
+		fake_pnet_attach(f, &f->s->devices[i]);
+	}
+}
+
 /* strim(): blanks around a name go. */
 static void trim(char *out, size_t size, const char *in)
 {
@@ -848,7 +863,7 @@ int fake_pnet_enter(struct fake *f, unsigned int netns, const char *name, const 
 	char id[FAKE_PNETID_LEN + 1], ibname[64];
 	int r;
 
-	if (!pnetid_valid(name, id))
+	if (!fake_pnetid_valid(name, id))
 		return -EINVAL;
 	if (eth) {
 		r = pnet_add_eth(ns, eth, id);
@@ -897,7 +912,7 @@ static int pnet_remove(struct call *c, const char *id)
 	int r = -ENOENT;
 
 	for (unsigned int i = 0; i < ns->n_pnet; i++) {
-		if (!id || pnetid_match(ns->pnet[i].id, id))
+		if (!id || fake_pnetid_match(ns->pnet[i].id, id))
 			r = 0;
 		else
 			ns->pnet[kept++] = ns->pnet[i];
@@ -912,7 +927,7 @@ static int pnet_remove(struct call *c, const char *id)
 		for (unsigned int p = 0; p < 2; p++) {
 			struct fake_port *port = &c->f->s->devices[i].port[p];
 
-			if (!port->by_user || (id && !pnetid_match(id, port->pnetid)))
+			if (!port->by_user || (id && !fake_pnetid_match(id, port->pnetid)))
 				continue;
 			port->by_user = 0;
 			memset(port->pnetid, 0, sizeof(port->pnetid));
@@ -961,7 +976,7 @@ static int pnet_get(struct call *c)
 		return -EINVAL;
 	fake_reply_start(c, &b, REPLY_SIZE);
 	for (unsigned int i = 0; i < c->ns->n_pnet; i++)
-		if (pnetid_match(c->ns->pnet[i].id, id) && put_pnet(c, &b, &c->ns->pnet[i]) == EMIT_FULL)
+		if (fake_pnetid_match(c->ns->pnet[i].id, id) && put_pnet(c, &b, &c->ns->pnet[i]) == EMIT_FULL)
 			break;
 	start = fb_msg(&b, c, NLMSG_DONE, NLM_F_MULTI);
 	if (fb_finish(&b, start) == EMIT_FULL) {

@@ -36,6 +36,7 @@ struct fake_conn {
 	unsigned int netns;
 	uint32_t portid, groups; /* groups: bits */
 	uint64_t next_event;
+	struct fake_staging staging;
 	int events_fd; /* -1: none yet */
 	struct {
 		struct dgram *head, **tail;
@@ -482,6 +483,7 @@ static void request(struct fake_conn *conn, enum bus bus, const void *msg, size_
 			  .ns = &conn->f->s->ns[conn->netns],
 			  .netns = conn->netns,
 			  .portid = conn->portid,
+			  .staging = &conn->staging,
 			  .init_ns = conn->netns == 0,
 			  .bus = bus,
 			  .msg = msg };

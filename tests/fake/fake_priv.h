@@ -95,6 +95,13 @@ struct fake_pnet {
 	uint8_t port;
 };
 
+/* A transaction of a socket, which is to replace the table. */
+struct fake_staging {
+	bool begun;
+	struct fake_pnet v[FAKE_PNET_MAX];
+	unsigned int n;
+};
+
 struct fake_iface {
 	char name[IFNAMSIZ];
 	unsigned int ifindex;
@@ -297,6 +304,7 @@ struct call {
 	struct fake_netns *ns;
 	unsigned int netns;
 	uint32_t portid;
+	struct fake_staging *staging;
 	bool init_ns;
 	enum bus bus;
 	struct nlmsghdr req; /* the request's header */
@@ -326,6 +334,10 @@ void fake_reply(struct call *c, struct fbuf *b);
 int fake_pnet_enter(struct fake *f, unsigned int netns, const char *id, const char *eth, const char *ib,
 		    const uint8_t *port);
 void fake_pnet_attach(struct fake *f, struct fake_device *d);
+bool fake_pnetid_valid(const char *in, char *ret);
+bool fake_pnetid_match(const char *a, const char *b);
+/* The IDs of all devices anew, from the table. */
+void fake_pnet_set_devices(struct fake *f);
 bool fake_ueid_valid(const char *ueid);
 
 /* ---- smc_tune ---- */

@@ -354,6 +354,126 @@ static int handshake_get(struct call *c)
 	return 0;
 }
 
+/* ---- the pnet table ---- */
+
+/* smc_pnet_parse() */
+static int parse_entry(struct call *c, const struct nlattr *nest, struct fake_pnet *ret)
+{
+	const struct nlattr *id = sub_attr(nest, SMC_TUNE_A_PNET_ENTRY_PNETID);
+	const struct nlattr *eth = sub_attr(nest, SMC_TUNE_A_PNET_ENTRY_ETHNAME);
+	const struct nlattr *ib = sub_attr(nest, SMC_TUNE_A_PNET_ENTRY_IBNAME);
+	const struct nlattr *port = sub_attr(nest, SMC_TUNE_A_PNET_ENTRY_IBPORT);
+
+	if (!eth == !ib)
+		return refuse(c, -EINVAL, "an entry has a PNET ID and either an ethname or an ibname");
+	if (ib && !c->init_ns)
+		return refuse(c, -EPERM, "devices belong to the initial namespace");
+	if (eth && port)
+		return refuse(c, -EINVAL, "no name, or a port of what has none");
+	*ret = (struct fake_pnet){ .ib = ib };
+	if (ib)
+		ret->port = port ? *(const uint8_t *)attr_data(port) : 1;
+	if (ib && (ret->port < 1 || ret->port > 2))
+		return -ERANGE;
+	if (id && !fake_pnetid_valid(attr_data(id), ret->id))
+		return refuse(c, -EINVAL, "a PNET ID is 1 to 16 letters and digits");
+	snprintf(ret->name, sizeof(ret->name), "%s", (const char *)attr_data(ib ? ib : eth));
+	return 0;
+}
+
+static bool same_target(const struct fake_pnet *a, const struct fake_pnet *b)
+{
+	return a->ib == b->ib && strcmp(a->name, b->name) == 0 && (!a->ib || a->port == b->port);
+}
+
+static int tune_pnet_del(struct call *c)
+{
+	struct fake_netns *ns = c->ns;
+	struct fake_pnet wanted, gone;
+	int r;
+
+	if (!c->tb[SMC_TUNE_A_PNET_ENTRY])
+		return -EINVAL;
+	r = parse_entry(c, c->tb[SMC_TUNE_A_PNET_ENTRY], &wanted);
+	for (unsigned int i = 0; r == 0 && i < ns->n_pnet; i++) {
+		if (!same_target(&ns->pnet[i], &wanted) ||
+		    (wanted.id[0] && !fake_pnetid_match(wanted.id, ns->pnet[i].id)))
+			continue;
+		gone = ns->pnet[i];
+		memmove(&ns->pnet[i], &ns->pnet[i + 1], (--ns->n_pnet - i) * sizeof(gone));
+		if (c->init_ns)
+			fake_pnet_set_devices(c->f);
+		fake_pnet_changed(c->f, ns, SMC_TUNE_PNET_ACTION_DELETE, 1, &gone);
+		return 0;
+	}
+	return r < 0 ? r : refuse(c, -ENOENT, "no such entry");
+}
+
+static int tune_pnet_begin(struct call *c)
+{
+	if (c->staging->begun)
+		return refuse(c, -EALREADY, "this socket has a transaction");
+	*c->staging = (struct fake_staging){ .begun = true };
+	return 0;
+}
+
+static int tune_pnet_add(struct call *c)
+{
+	struct fake_staging *s = c->staging;
+	unsigned int before = s->n;
+	int r = 0;
+
+	if (!s->begun)
+		return refuse(c, -ENOENT, "this socket has no transaction");
+	for (size_t at = NLMSG_HDRLEN + GENL_HDRLEN; r == 0 && at + NLA_HDRLEN <= c->req.nlmsg_len;) {
+		const struct nlattr *a = (const void *)(c->msg + at);
+
+		at += NLA_ALIGN(a->nla_len);
+		if (s->n == FAKE_PNET_MAX)
+			r = -ENOSPC;
+		else
+			r = parse_entry(c, a, &s->v[s->n]);
+		for (unsigned int i = 0; r == 0 && i < s->n; i++)
+			if (same_target(&s->v[i], &s->v[s->n]))
+				r = refuse(c, -EEXIST, "the entry is there twice");
+		s->n += r == 0;
+	}
+	if (r < 0)
+		s->n = before;
+	return r;
+}
+
+static int tune_pnet_commit(struct call *c)
+{
+	struct fake_staging *s = c->staging;
+	struct fbuf b;
+	size_t start;
+
+	if (!s->begun)
+		return refuse(c, -ENOENT, "this socket has no transaction");
+	memcpy(c->ns->pnet, s->v, sizeof(s->v));
+	c->ns->n_pnet = s->n;
+	s->begun = false;
+	if (c->init_ns)
+		fake_pnet_set_devices(c->f);
+	fake_pnet_changed(c->f, c->ns, SMC_TUNE_PNET_ACTION_REPLACE, s->n, NULL);
+	fake_reply_start(c, &b, 128);
+	start = tune_msg(c, &b, SMC_TUNE_CMD_PNET_COMMIT, 0);
+	fb_uint(&b, SMC_TUNE_A_PNET_GENERATION, c->ns->pnet_gen);
+	fb_u32(&b, SMC_TUNE_A_PNET_ENTRIES, s->n);
+	fb_end(&b, start);
+	fake_reply(c, &b);
+	return 0;
+}
+
+static int tune_pnet_abort(struct call *c)
+{
+	if (!c->staging->begun)
+		return refuse(c, -ENOENT, "this socket has no transaction");
+	c->staging->begun = false;
+	return 0;
+}
+
 /* ---- events ---- */
 
 /* The next place of the ring, with the message begun in *ret_b. NULL: there is no family. */
@@ -527,5 +647,10 @@ const struct fake_op fake_tune_ops[] = {
 	{ "POOL_GET", BUS_GENL, SMC_TUNE_CMD_POOL_GET, .emit = emit_pool },
 	{ "TX_GET", BUS_GENL, SMC_TUNE_CMD_TX_GET, .doit = tx_get },
 	{ "HANDSHAKE_GET", BUS_GENL, SMC_TUNE_CMD_HANDSHAKE_GET, .doit = handshake_get },
+	{ "TUNE_PNET_DEL", BUS_GENL, SMC_TUNE_CMD_PNET_DEL, .admin = true, .doit = tune_pnet_del },
+	{ "TUNE_PNET_BEGIN", BUS_GENL, SMC_TUNE_CMD_PNET_BEGIN, .admin = true, .doit = tune_pnet_begin },
+	{ "TUNE_PNET_ADD", BUS_GENL, SMC_TUNE_CMD_PNET_ADD, .admin = true, .doit = tune_pnet_add },
+	{ "TUNE_PNET_COMMIT", BUS_GENL, SMC_TUNE_CMD_PNET_COMMIT, .admin = true, .doit = tune_pnet_commit },
+	{ "TUNE_PNET_ABORT", BUS_GENL, SMC_TUNE_CMD_PNET_ABORT, .admin = true, .doit = tune_pnet_abort },
 };
 const size_t n_fake_tune_ops = ARRAY_SIZE(fake_tune_ops);

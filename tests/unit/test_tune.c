@@ -692,6 +692,131 @@ static void test_statistics_metrics(void **state)
 	assert_null(strstr(text_str(&before), "collector=\"pools\""));
 }
 
+/* ---- the pnet table ---- */
+
+static void assert_table(struct env *v, const char *want)
+{
+	CLEANUP_LIST struct list l = list_of(v, NOUN_PNET);
+	CLEANUP_TEXT struct text t = { 0 };
+
+	for (size_t i = 0; i < l.n; i++) {
+		struct pnet_entry p = pnet_entry_of(&l, i);
+
+		text_add(&t, "%s%s=%s%s%s", i ? " " : "", p.id, p.interface, p.rdma,
+			 p.port == 2 ? "/2"
+			 : p.port    ? "/1"
+				     : "");
+	}
+	assert_string_equal(text_str(&t), want);
+}
+
+static struct pnet_entry entry(const char *id, const char *interface, const char *rdma, uint8_t port)
+{
+	struct pnet_entry p = { .port = port };
+
+	snprintf(p.id, sizeof(p.id), "%s", id);
+	snprintf(p.interface, sizeof(p.interface), "%s", interface);
+	snprintf(p.rdma, sizeof(p.rdma), "%s", rdma);
+	return p;
+}
+
+/* The others of the ID are never gone, not even for a moment. */
+static void test_pnet_delete(void **state)
+{
+	struct pnet_entry p;
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	fake_do(v->f, "device r rxe0 port2=on");
+	fake_do(v->f, "pnet NETA eth=eth0");
+	fake_do(v->f, "pnet NETA eth=eth1");
+	fake_do(v->f, "pnet NETA ib=rxe0 port=1");
+	fake_do(v->f, "pnet NETB eth=eth2");
+	p = entry("NETA", "eth0", "", 0);
+	assert_code(v, kernel_pnet_delete(v->k, &p, &v->e), 0);
+	assert_table(v, "NETA=eth1 NETA=rxe0/1 NETB=eth2");
+	assert_code(v, kernel_pnet_delete(v->k, &p, &v->e), -ENOENT);
+	assert_says(v->e.text, "there is no such entry");
+	/* the ID has to be the entry's */
+	p = entry("NETB", "eth1", "", 0);
+	assert_code(v, kernel_pnet_delete(v->k, &p, &v->e), -ENOENT);
+	/* both of them, and any port */
+	assert_string_equal(fake_port_pnetid(v->f, "rxe0", 1), "NETA");
+	p = entry("NETA", "eth1", "rxe0", 0);
+	assert_code(v, kernel_pnet_delete(v->k, &p, &v->e), 0);
+	assert_table(v, "NETB=eth2");
+	assert_string_equal(fake_port_pnetid(v->f, "rxe0", 1), "");
+	assert_int_equal(fake_requests(v->f, "PNET_ADD") + fake_requests(v->f, "PNET_DEL"), 0);
+	/* of an ID all, as ever */
+	p = entry("NETB", "", "", 0);
+	assert_code(v, kernel_pnet_delete(v->k, &p, &v->e), 0);
+	assert_table(v, "");
+}
+
+static void test_pnet_delete_fails(void **state)
+{
+	struct pnet_entry p = entry("NETA", "eth0", "", 0);
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	fake_do(v->f, "pnet NETA eth=eth0");
+	fake_do(v->f, "privileged off");
+	assert_code(v, kernel_pnet_delete(v->k, &p, &v->e), -EPERM);
+	assert_says(v->e.text, "user namespace of the network namespace");
+	fake_do(v->f, "privileged on");
+	/* the answer is lost, and it was done */
+	fake_do(v->f, "fault recv EIO cmd=TUNE_PNET_DEL");
+	assert_code(v, kernel_pnet_delete(v->k, &p, &v->e), 0);
+	assert_table(v, "");
+}
+
+static void test_pnet_replace(void **state)
+{
+	struct pnet_entry v200[200], two[] = { entry("NETX", "eth7", "", 0), entry("NETX", "", "rxe0", 2) };
+	ENV(v, "6.12-smcd");
+
+	(void)state;
+	fake_do(v->f, "device r rxe0 port2=on");
+	fake_do(v->f, "pnet NETA eth=eth0");
+	fake_do(v->f, "pnet NETA ib=rxe0 port=1");
+	assert_code(v, kernel_pnet_replace(v->k, two, 2, &v->e), 0);
+	assert_table(v, "NETX=eth7 NETX=rxe0/2");
+	assert_string_equal(fake_port_pnetid(v->f, "rxe0", 1), "");
+	assert_string_equal(fake_port_pnetid(v->f, "rxe0", 2), "NETX");
+	/* more than a message takes */
+	for (unsigned int i = 0; i < ARRAY_SIZE(v200); i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "eth%u", i);
+		v200[i] = entry("NETZ", name, "", 0);
+	}
+	assert_code(v, kernel_pnet_replace(v->k, v200, ARRAY_SIZE(v200), &v->e), 0);
+	assert_int_equal(fake_requests(v->f, "TUNE_PNET_ADD"), 3);
+	/* one of them is wrong, or there twice: all is as it was, and no transaction is left open */
+	assert_code(v, kernel_pnet_replace(v->k, two, 2, &v->e), 0);
+	v200[150] = v200[20];
+	assert_code(v, kernel_pnet_replace(v->k, v200, ARRAY_SIZE(v200), &v->e), -EEXIST);
+	assert_string_equal(v->e.ext, "the entry is there twice");
+	v200[150] = entry("NETZ", "eth150", "rxe0", 0);
+	assert_code(v, kernel_pnet_replace(v->k, v200, ARRAY_SIZE(v200), &v->e), -EINVAL);
+	assert_says(v->e.text, "replace the pnet table: entry 151: ");
+	fake_do(v->f, "fault answer ENOMEM cmd=TUNE_PNET_COMMIT");
+	assert_code(v, kernel_pnet_replace(v->k, v200, 100, &v->e), -ENOMEM);
+	assert_table(v, "NETX=eth7 NETX=rxe0/2");
+	assert_code(v, kernel_pnet_replace(v->k, NULL, 0, &v->e), 0);
+	assert_table(v, "");
+}
+
+static void test_pnet_replace_without(void **state)
+{
+	struct pnet_entry p = entry("NETA", "eth0", "", 0);
+	ENV(v, "6.12");
+
+	(void)state;
+	assert_code(v, kernel_pnet_replace(v->k, &p, 1, &v->e), -EOPNOTSUPP);
+	assert_says(v->e.text, "replace the pnet table: this kernel does not have the generic netlink family smc_tune");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -717,6 +842,10 @@ int main(void)
 		cmocka_unit_test(test_handshakes),
 		cmocka_unit_test(test_statistics_bad_answers),
 		cmocka_unit_test(test_statistics_metrics),
+		cmocka_unit_test(test_pnet_delete),
+		cmocka_unit_test(test_pnet_delete_fails),
+		cmocka_unit_test(test_pnet_replace),
+		cmocka_unit_test(test_pnet_replace_without),
 		cmocka_unit_test(test_events_without),
 	};
 

@@ -197,6 +197,40 @@ def check_smcd_sees():
         same("smcd's own changes are not somebody else's", 2, d.log().count("[changed by somebody else]"))
 
 
+def check_pnet():
+    """One entry goes and its neighbours of the same ID stay all the while; the whole table is replaced at a time."""
+    count = 1000
+    with Smcd({"version": 1}) as d:
+        for interface in ("lo", "eth5", "eth6"):
+            run("smcctl", "pnet", "add", "NETA", f"interface={interface}")
+        monitor = Monitor("knob", "pnet")
+        run("smcctl", "pnet", "delete", "NETA", "interface=eth5")
+        same("the one entry is gone", ["eth6", "lo"], sorted(p["interface"] for p in smcctl("pnet", "show")["pnet"]))
+        row = monitor.next()["rows"][0]
+        same("by one event, which is a deletion", ("delete", "eth5"), (row["action"], row["interface"]))
+        refused("smcctl", "pnet", "delete", "NETB", "interface=eth6")
+        d.write({"version": 1, "pnet": [{"id": "NETX", "interface": f"dummy{i}"} for i in range(count)]})
+        start = time.monotonic()
+        run("smcctl", "pnet", "replace", "/etc/smcd/policy.json")
+        print(f"   {count} entries replaced in {(time.monotonic() - start) * 1000:.0f} ms, smcctl and smcd included")
+        same("all of them are there, and the old ones gone", {f"dummy{i}" for i in range(count)},
+             {p["interface"] for p in smcctl("pnet", "show")["pnet"]})
+        row = monitor.next()["rows"][0]
+        same("it is one event", ("replace", count), (row["action"], row["entries"]))
+        run("smcctl", "pnet", "flush")
+        monitor.process.send_signal(signal.SIGTERM)
+        same("TERM ends the monitor with 0", 0, monitor.process.wait(PATIENCE))
+
+
+def check_lists():
+    for noun in ("pools", "cork", "handshakes"):
+        document = smcctl("--direct", noun, "show")
+        print(f"   {noun}: {json.dumps(document)[:300]}")
+        run("smcctl", "--direct", noun, "show", "--wide")
+    same("a row of handshakes for each role", ["client", "server"], [r["role"] for r in smcctl("--direct", "handshakes", "show")["handshakes"]])
+    check("metrics have them", "smc_handshakes_queued{role=\"server\"} 0" in run("smcctl", "--direct", "metrics"))
+
+
 def main():
     if not os.path.isdir(SYSCTL):
         subprocess.run(["modprobe", "smc"], check=True)
@@ -210,6 +244,8 @@ def main():
     check_atomic()
     check_monitor()
     check_smcd_sees()
+    check_pnet()
+    check_lists()
 
 
 main()
