@@ -302,18 +302,38 @@ static int saving_remove(const struct manager *m, struct saving *s, const bool *
 
 /* ---- set ---- */
 
-static int parse_assignment(const struct knob *knob, const char *value, struct value *ret, struct failure *f)
+static int fail_range(struct failure *f, const struct knob *knob, const struct value_spec *spec, int r,
+		      const struct err *why)
 {
 	CLEANUP_TEXT struct text allowed = { 0 };
+
+	fail(f, FAIL_OUT_OF_RANGE, knob->name, r, "set '%s': %s", knob->name, why->text);
+	value_allowed(spec, &allowed);
+	snprintf(f->allowed, sizeof(f->allowed), "%s", text_str(&allowed));
+	return r;
+}
+
+static int parse_assignment(const struct knob *knob, const char *value, struct value *ret, struct failure *f)
+{
 	struct err why = { 0 };
 	int r = value_parse(&knob->spec, value, ret, &why);
 
-	if (r == 0)
+	return r < 0 ? fail_range(f, knob, &knob->spec, r, &why) : 0;
+}
+
+/* The range of this very kernel, where it tells, can be narrower than the table's. */
+static int check_here(const struct knob *knob, const struct knob_state *here, struct value v, struct failure *f)
+{
+	struct value_spec spec = knob->spec;
+	struct err why = { 0 };
+	int r;
+
+	if (!value_has_range(spec.type))
 		return 0;
-	fail(f, FAIL_OUT_OF_RANGE, knob->name, r, "set '%s': %s", knob->name, why.text);
-	value_allowed(&knob->spec, &allowed);
-	snprintf(f->allowed, sizeof(f->allowed), "%s", text_str(&allowed));
-	return r;
+	spec.min = here->min;
+	spec.max = here->max;
+	r = value_check(&spec, v, &why);
+	return r < 0 ? fail_range(f, knob, &spec, r, &why) : 0;
 }
 
 static int set_one(struct change *c, const struct knob *knob, struct value to, bool save, struct failure *f)
@@ -324,6 +344,9 @@ static int set_one(struct change *c, const struct knob *knob, struct value to, b
 
 	if (!c->now[i].supported)
 		return fail_unsupported(c->k, knob, f);
+	r = check_here(knob, &c->now[i], to, f);
+	if (r < 0)
+		return r;
 	r = change_knob(c, i, to, save ? "override, saved" : "override", f);
 	if (r < 0)
 		return r;

@@ -18,6 +18,7 @@ static const struct {
 	{ "EXIT-CODES", man_exit_codes },
 	{ "KNOBS", man_knobs },
 	{ "FIELDS", man_fields },
+	{ "EVENTS", man_events },
 	{ "COUNTERS", man_counters },
 	{ "REASONS", man_reasons },
 	{ "METHODS", man_methods },

@@ -11,6 +11,7 @@ void man_options(struct text *t);
 void man_exit_codes(struct text *t);
 void man_knobs(struct text *t);
 void man_fields(struct text *t);
+void man_events(struct text *t);
 void man_counters(struct text *t);
 void man_reasons(struct text *t);
 void man_methods(struct text *t);

@@ -225,6 +225,15 @@ void man_fields(struct text *t)
 	}
 }
 
+void man_events(struct text *t)
+{
+	for (enum event_kind i = 0; i < N_EVENTS; i++) {
+		text_add(t, ".SS %s\n", event_types[i].noun.name);
+		sentence(t, event_types[i].noun.doc);
+		noun_fields(&event_types[i].noun, t);
+	}
+}
+
 void man_counters(struct text *t)
 {
 	for (size_t i = 0; i < n_stats; i++) {

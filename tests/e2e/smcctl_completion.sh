@@ -81,7 +81,7 @@ offers "port=" sockets show ""
 offers "addr=" sockets show ""
 gives "interface=" pnet add NETA i
 gives "" ueid add ""
-gives "show add delete flush" --json -n blue pnet ""
+gives "show add delete flush replace" --json -n blue pnet ""
 gives "" nonsense ""
 gives "knobs" help kno
 

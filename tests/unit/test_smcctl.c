@@ -71,8 +71,8 @@ static void access_follows_the_verb(void **state)
 	for (size_t i = 0; i < n_commands; i++) {
 		const char *word = commands[i].verb ? commands[i].verb : command_name(&commands[i]);
 		bool changes = str_eq(word, "set") || str_eq(word, "reset") || str_eq(word, "add") ||
-			       str_eq(word, "delete") || str_eq(word, "flush") || str_eq(word, "enable") ||
-			       str_eq(word, "disable");
+			       str_eq(word, "delete") || str_eq(word, "flush") || str_eq(word, "replace") ||
+			       str_eq(word, "enable") || str_eq(word, "disable");
 
 		assert_int_equal(commands[i].access, changes ? ACCESS_WRITE : ACCESS_READ);
 	}

@@ -19,7 +19,7 @@ EXPECTED = {
     "6.12": {"autocorking_size", "smcr_buf_type", "smcr_testlink_time", "wmem", "rmem", "smcr_max_links_per_lgr",
              "smcr_max_conns_per_lgr", "limit_smc_hs"},
 }
-EXPECTED["6.12-smcd"] = EXPECTED["6.12"] | {"hs_workers", "lo_max_dmbs", "cork_ceiling", "tx_nocache_min", "cork_mode"}
+EXPECTED["6.12-smcd"] = EXPECTED["6.12"] | {"hs_workers", "lo_max_dmbs", "cork_mode", "cork_ceiling", "tx_nocache_min"}
 # smcr_testlink_time: proc_dointvec_jiffies takes negatives, and no more than INT_MAX / HZ, where Debian has HZ=250.
 KERNEL_MAX = {"smcr_testlink_time": (2**31 - 1) // 250}
 KERNEL_TAKES_NEGATIVES = {"smcr_testlink_time"}
@@ -118,7 +118,8 @@ def check_hs_limitation(knob):
     same("what SetKnobs takes by varlink", None, varlink("SetKnobs", values={"limit_smc_hs": "on"})[1])
     same("is in the kernel", "on", run("ueid.py", "hs").strip())
     run("ueid.py", "hs", "off")
-    same("limit_smc_hs: its surface", "sysctl" if os.path.exists(SYSCTL + "limit_smc_hs") else "netlink", knob["surface"])
+    same("limit_smc_hs: its surface", "smc_tune" if smcctl("status")["status"]["kernel"]["tune"] else
+         "sysctl" if os.path.exists(SYSCTL + "limit_smc_hs") else "netlink", knob["surface"])
 
 
 def check_all_or_nothing():
@@ -138,11 +139,13 @@ def main():
         subprocess.run(["modprobe", "smc"], check=True)
     with Smcd():
         knobs = [k for k in smcctl("knobs", "show")["knobs"] if k["supported"]]
+        if smcctl("status")["status"]["kernel"]["tune"]:
+            KERNEL_TAKES_NEGATIVES.clear()  # there all are unsigned
         same("the knobs of this kernel", EXPECTED["6.12-smcd" if KERNEL.startswith("6.12-") else KERNEL], {k["name"] for k in knobs})
         files = set(os.listdir(SYSCTL))
         same("no sysctl of this kernel is missing in the table", set(), files - {k["name"] for k in knobs})
         for knob in knobs:
-            if knob["surface"] == "sysctl":
+            if knob["surface"] in ("sysctl", "smc_tune"):
                 check_knob(knob)
             elif knob["name"] != "limit_smc_hs":
                 fail(f"{knob['name']}: no check for the surface {knob['surface']}")
