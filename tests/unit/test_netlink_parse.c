@@ -292,6 +292,38 @@ static void recorded_rest(void **state)
 		free(tapes[i]);
 }
 
+/* Made from the specification of smc_tune, as seeds of the fuzzer. */
+static void made_smc_tune(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t rows;
+	} lists[] = { { "tune-pools", 2 },
+		      { "tune-cork", 12 },
+		      { "tune-handshakes", 2 },
+		      { "tune-events", 1 },
+		      { "tune-events-lost", 1 } };
+	struct run offered CLEANUP_RUN = { 0 }, set CLEANUP_RUN = { 0 };
+	char *tapes[2] = { 0 };
+
+	(void)state;
+	run_recorded(&offered, "tune-knobs", &tapes[0]);
+	assert_int_equal(offered.result.offered.n, 4);
+	assert_int_equal(offered_find(&offered.result.offered, "linger")->value.u, 100);
+	assert_true(offered_find(&offered.result.offered, "smcr_buf_type")->read_only);
+	run_recorded(&set, "tune-knobs-set", &tapes[1]);
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		struct run run CLEANUP_RUN = { 0 };
+		char *tape = NULL;
+
+		run_recorded(&run, lists[i].name, &tape);
+		assert_int_equal(run.result.list.n, lists[i].rows);
+		free(tape);
+	}
+	free(tapes[0]);
+	free(tapes[1]);
+}
+
 /* ---- handmade messages ---- */
 
 struct tape {
@@ -1174,6 +1206,7 @@ static void finds_families(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(made_smc_tune),
 		cmocka_unit_test(recorded_linkgroups),
 		cmocka_unit_test(recorded_smcd_linkgroups),
 		cmocka_unit_test(recorded_links_and_devices),

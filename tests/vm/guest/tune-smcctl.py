@@ -222,6 +222,32 @@ def check_pnet():
         same("TERM ends the monitor with 0", 0, monitor.process.wait(PATIENCE))
 
 
+def check_container():
+    """Root of a user and network namespace of its own, who is nobody outside: its knobs are its own, the host's are not."""
+    sysctl_write("wmem", 98304)
+    inside = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-U", "-r", "-n"]
+    if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL).returncode:
+        fail("no user namespaces in this guest")
+    script = ("smcctl --direct set wmem=128K rmem=256K && smcctl --direct show -j; smcctl --direct set hs_workers=3; echo $?; "
+              "smcctl --direct set wmem=1M smcr_buf_type=1; echo $?; smcctl --direct show wmem -j")
+    done = subprocess.run([*inside, "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    decoder, text, documents = json.JSONDecoder(), done.stdout[done.stdout.index("{"):], []
+    while text:
+        document, end = decoder.raw_decode(text)
+        documents.append(document)
+        text = text[end:].lstrip()
+    check("what it prints can be read", len(documents) == 4, done)
+    own = {k["name"]: k for k in documents[0]["knobs"]}
+    same("it sets knobs of its own", (131072, 262144), (own["wmem"]["value"], own["rmem"]["value"]))
+    check("those of the host are not there", not any(own[name]["supported"] for name in ("hs_workers", "lo_max_dmbs")), own)
+    same("and cannot be set", 1, documents[1])
+    check("which is said", "belongs to the host" in done.stderr, done.stderr)
+    same("nor what follows the RDMA devices, which takes the other along", (77, 131072),
+         (documents[2], documents[3]["knobs"][0]["value"]))
+    same("the host's are as they were", 98304, sysctl_read("wmem"))
+    sysctl_write("wmem", 65536)
+
+
 def check_lists():
     for noun in ("pools", "cork", "handshakes"):
         document = smcctl("--direct", noun, "show")
@@ -245,6 +271,7 @@ def main():
     check_monitor()
     check_smcd_sees()
     check_pnet()
+    check_container()
     check_lists()
 
 
