@@ -62,7 +62,7 @@ static const char *const record_types[] = {
 	"?int, "
 	"choices: ?[]string, scope: string, takes_effect: string, surface: ?string, source: string, expected_smcd: "
 	"?int, "
-	"expected_smcr: ?int, known: bool, doc: string)",
+	"expected_smcr: ?int, known: bool, read_only: bool, doc: string)",
 	"type Bucket (le: ?int, count: int)",
 	"type Reason (code: string, name: ?string, meaning: ?string, action: ?string)",
 	"type Totals (client: int, server: int)",

@@ -104,6 +104,7 @@ static struct json_object *render_knob(const struct knob *k, const struct knob_s
 	add(o, "expected_smcd", render_expected(k, s, TECH_SMCD));
 	add(o, "expected_smcr", render_expected(k, s, TECH_SMCR));
 	add(o, "known", json_object_new_boolean(knob_in_table(k)));
+	add(o, "read_only", json_object_new_boolean(s->read_only));
 	add(o, "doc", json_object_new_string(k->doc));
 	return o;
 }

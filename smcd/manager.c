@@ -286,16 +286,11 @@ void manager_pnet_changed(const struct manager *m, const struct pnet_entry *own,
 		m->pnet_changed(m->pnet_changed_ctx, own, n);
 }
 
-/* The entries of a plan's steps. Out of memory only some lines more come into the log. */
-static void plan_changed_pnet(const struct manager *m, const struct plan *p)
+/* One at a time: events of many would not have room where they wait. */
+static void after_step(void *ctx, const struct step *s)
 {
-	CLEANUP_FREE struct pnet_entry *own = calloc(p->n ?: 1, sizeof(*own));
-	size_t n = 0;
-
-	for (size_t i = 0; own && i < p->n; i++)
-		if (p->v[i].kind == STEP_PNET_ADD || p->v[i].kind == STEP_PNET_DELETE)
-			own[n++] = p->v[i].pnet;
-	manager_pnet_changed(m, own, n);
+	if (s->kind == STEP_PNET_ADD || s->kind == STEP_PNET_DELETE)
+		manager_pnet_changed(ctx, &s->pnet, 1);
 }
 
 static void take_unsupported(struct manager *m, const struct build *b)
@@ -325,8 +320,9 @@ static int apply(struct manager *m, struct policy *p, size_t *ret_changes, struc
 		return r;
 	/* Written before it is done: whatever happens in between, a later run knows what it may have to undo. */
 	write_state_or_warn(m, &b.next);
+	b.plan.after_step = after_step;
+	b.plan.after_step_ctx = m;
 	r = plan_run(&b.plan, m->k, m->config.log, e);
-	plan_changed_pnet(m, &b.plan);
 	if (r < 0) {
 		manager_plan_failed(m, &b.plan, m->k);
 		return r;

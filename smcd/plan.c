@@ -391,6 +391,12 @@ static int steps_verify(struct step *v, size_t n, bool want, struct kernel *k, s
 	return r;
 }
 
+static void after_step(const struct plan *p, const struct step *s)
+{
+	if (p->after_step)
+		p->after_step(p->after_step_ctx, s);
+}
+
 static size_t n_knob_steps(const struct plan *p)
 {
 	size_t n = 0;
@@ -436,6 +442,7 @@ static int undo_steps(const struct plan *p, size_t n, int last_failed, struct ke
 
 		step_text(&v[i], &t);
 		r = step_undo(p, &v[i], failed, k, &step_e);
+		after_step(p, &v[i]);
 		v[i].left = r < 0;
 		if (r < 0) {
 			log_error(log, "cannot take back: %s: %s", text_str(&t), step_e.text);
@@ -534,6 +541,7 @@ int plan_run(struct plan *p, struct kernel *k, const struct logger *log, struct 
 		CLEANUP_TEXT struct text t = { 0 };
 
 		r = i < (size_t)together ? 0 : step_do(&p->v[i], k, e);
+		after_step(p, &p->v[i]);
 		if (r < 0) {
 			step_text(&p->v[i], &t);
 			err_prefix(e, "%s [%s]", text_str(&t), p->v[i].why);

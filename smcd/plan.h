@@ -40,6 +40,9 @@ struct plan {
 	 * lost. */
 	struct pnet_entry *pnet_before;
 	size_t n_pnet_before;
+	/* Called when a step was done or taken back, or was tried to be; NULL. */
+	void (*after_step)(void *ctx, const struct step *s);
+	void *after_step_ctx;
 };
 
 void plan_done(struct plan *p);

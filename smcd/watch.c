@@ -121,7 +121,8 @@ static void stop(struct watch *w)
 
 void watch_take(struct watch *w, const struct pnet_entry *own, size_t n)
 {
-	for (int i = 0; w->source && i < WATCH_AT_ONCE; i++) {
+	/* What is one's own is taken to the last one: later nobody would know that it is. */
+	for (int i = 0; w->source && i < (n ? EVENTS_SKIPPED_MAX : WATCH_AT_ONCE); i++) {
 		CLEANUP_EVENT struct event ev = { 0 };
 		struct err e = { 0 };
 		int r = kernel_event_next(&w->events, &ev, &e);

@@ -41,6 +41,19 @@ def test_others():
         wait_log(d, "knob rmem: 64K -> 2M (knob-set) [changed by somebody else]")
 
 
+def test_many_of_its_own():
+    """A policy with more pnet entries than events have room: none of them is somebody else's, and none is lost"""
+    policy = {"version": 1, "pnet": [{"id": "NETA", "interface": f"eth{i}"} for i in range(200)]}
+    with Daemon({"version": 1}, fake=ERA) as d:
+        d.write_policy(policy)
+        d.ok("Reload")
+        d.write_policy({"version": 1})
+        d.ok("Reload")
+        d.kernel("pnet NETB eth=eth1")
+        wait_log(d, "pnet add: NETB interface eth1 [changed by somebody else]")
+        assert d.log().count("somebody else") == 1 and "lost" not in d.log(), d.log()
+
+
 def test_lost():
     """Events that are lost are said to be, and what has another value is read again"""
     with Daemon(POLICY, fake=ERA) as d:
