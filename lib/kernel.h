@@ -97,13 +97,16 @@ int kernel_knobs_set(struct kernel *k, const struct knob_change *c, size_t n, st
 struct events {
 	struct kernel *k;
 	struct offered known;
+	unsigned int lost; /* events that have come since some were lost; 0: none were */
 };
 struct event {
 	enum event_kind kind;
-	bool own;  /* EVENT_KNOB: asked for by the very kernel object that listens */
-	bool lost; /* events were lost: the rows (there may be none) are the knobs that have other values by now */
+	bool own;    /* EVENT_KNOB: asked for by the very kernel object that listens */
+	bool lost;   /* events before it were lost */
+	bool reread; /* ... and the rows (there may be none) are the knobs that have other values than were known */
 	struct list rows;
 };
+#define EVENTS_LATE_MAX 65536   /* after which what was lost is read again although more is waiting */
 #define EVENTS_SKIPPED_MAX 4096 /* that are of no interest, before a caller gets to do something else */
 void event_done(struct event *ev);
 #define CLEANUP_EVENT CLEANUP(event_done)

@@ -182,9 +182,10 @@ static int resynchronise(struct events *w, struct event *ret, struct err *e)
 
 	if (r < 0)
 		return r;
+	w->lost = 0;
 	event_done(ret);
 	ret->kind = EVENT_KNOB;
-	ret->lost = true;
+	ret->lost = ret->reread = true;
 	list_init(&ret->rows, &event_types[EVENT_KNOB].noun);
 	for (size_t i = 0; i < now.n; i++) {
 		const struct offered_knob *before = offered_find(&w->known, now.v[i].knob.name);
@@ -208,7 +209,7 @@ static int resynchronise(struct events *w, struct event *ret, struct err *e)
 	return 1;
 }
 
-/* An event of knobs: 1 to be told of, 0 known already, -ENOBUFS: some before it are missing. */
+/* An event of knobs: 1 to be told of, 0 known already. */
 static int take_knobs(struct events *w, struct event *ev)
 {
 	uint64_t generation = list_row(&ev->rows, 0)[EK_GENERATION].u;
@@ -216,8 +217,10 @@ static int take_knobs(struct events *w, struct event *ev)
 
 	if (generation <= w->known.generation)
 		return 0;
-	if (generation != w->known.generation + 1)
-		return -ENOBUFS;
+	if (generation != w->known.generation + 1) {
+		ev->lost = true;
+		w->lost = w->lost ?: 1;
+	}
 	w->known.generation = generation;
 	for (size_t i = 0; i < ev->rows.n; i++) {
 		const struct value *row = list_row(&ev->rows, i);
@@ -232,27 +235,39 @@ static int take_knobs(struct events *w, struct event *ev)
 	return 1;
 }
 
+/*
+ * The next datagram: 1, 0 when it is of no interest, -EAGAIN when there is none. The kernel says that a socket was full
+ * once, and then throws away what comes until it was read empty: only what is read after that has everything.
+ */
+static int take_datagram(struct events *w, struct event *ret, struct err *e)
+{
+	unsigned char *buf CLEANUP_FREE = NULL;
+	size_t len = 0;
+	int r = w->k->t.ops->recv(w->k->t.ctx, BUS_EVENTS, &buf, &len);
+
+	if (r == -ENOBUFS)
+		w->lost = w->lost ?: 1;
+	if (r == -EINTR || r == -ENOBUFS)
+		return 0;
+	if (r == -EAGAIN)
+		return r;
+	if (r < 0)
+		return err_set(e, r, "receiving an event: %s", strerror(-r));
+	w->lost += w->lost > 0;
+	r = take_event(w->k, (struct knl_span){ buf, len }, ret, e);
+	return r > 0 && ret->kind == EVENT_KNOB ? take_knobs(w, ret) : r;
+}
+
 static int next_event(struct events *w, struct event *ret, struct err *e)
 {
 	for (int i = 0; i < EVENTS_SKIPPED_MAX; i++) {
-		unsigned char *buf CLEANUP_FREE = NULL;
-		size_t len = 0;
-		int r = w->k->t.ops->recv(w->k->t.ctx, BUS_EVENTS, &buf, &len);
+		int r = take_datagram(w, ret, e);
 
-		if (r == -EAGAIN)
-			return 0;
-		if (r == -EINTR)
-			continue;
-		if (r < 0 && r != -ENOBUFS)
-			return err_set(e, r, "receiving an event: %s", strerror(-r));
-		if (r == 0)
-			r = take_event(w->k, (struct knl_span){ buf, len }, ret, e);
-		if (r > 0 && ret->kind == EVENT_KNOB)
-			r = take_knobs(w, ret);
-		if (r == -ENOBUFS)
+		/* Where it does not get empty, what was lost is told of all the same. */
+		if ((r == -EAGAIN && w->lost) || (r == 0 && w->lost > EVENTS_LATE_MAX))
 			return resynchronise(w, ret, e);
 		if (r != 0)
-			return r;
+			return r == -EAGAIN ? 0 : r;
 		event_done(ret);
 	}
 	return 0;

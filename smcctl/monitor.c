@@ -2,6 +2,7 @@
 /* monitor.c - events of the kernel, a line each, until the reader or a signal ends it. */
 #include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,8 +55,10 @@ static void event_lines(const struct event *ev, const struct timespec *now, stru
 {
 	if (ev->lost) {
 		add_time(now, out);
-		text_add(out, " events were lost; the knobs were read again%s\n",
-			 ev->rows.n ? ", and these have changed:" : " and have not changed");
+		text_add(out, " events were lost%s\n",
+			 !ev->reread  ? " before the next one"
+			 : ev->rows.n ? "; the knobs were read again, and these have changed:"
+				      : "; the knobs were read again, and none is different");
 	}
 	for (size_t i = 0; i < ev->rows.n; i++) {
 		CLEANUP_TEXT struct text t = { 0 };
@@ -83,56 +86,56 @@ static int show_event(struct ctl *c, const struct event *ev)
 
 /* ---- until it ends ---- */
 
-static volatile sig_atomic_t interrupted;
+#define EVENTS_AT_ONCE 256 /* before it is looked whether it is time to end */
 
-static void on_signal(int signal)
-{
-	(void)signal;
-	interrupted = 1;
-}
-
-/* Ctrl-C and TERM end the waiting, a reader that has gone is an error of a write; all is as before afterwards. */
+/* Ctrl-C and TERM are read, a reader that has gone is an error of a write; all is as before afterwards. */
 struct signals {
-	struct sigaction before[3];
-	sigset_t mask;
+	struct sigaction pipe_before;
+	sigset_t before;
+	int fd;
 };
-static const int signals_taken[] = { SIGINT, SIGTERM, SIGPIPE };
 
-static void signals_take(struct signals *s)
+static int signals_take(struct signals *ret)
 {
-	sigset_t blocked;
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t taken;
 
-	interrupted = 0;
-	sigemptyset(&blocked);
-	for (size_t i = 0; i < ARRAY_SIZE(signals_taken); i++) {
-		struct sigaction a = { .sa_handler = signals_taken[i] == SIGPIPE ? SIG_IGN : on_signal };
-
-		sigaction(signals_taken[i], &a, &s->before[i]);
-		if (signals_taken[i] != SIGPIPE)
-			sigaddset(&blocked, signals_taken[i]);
-	}
-	sigprocmask(SIG_BLOCK, &blocked, &s->mask);
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGINT);
+	sigaddset(&taken, SIGTERM);
+	ret->fd = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (ret->fd < 0)
+		return -errno;
+	sigprocmask(SIG_BLOCK, &taken, &ret->before);
+	sigaction(SIGPIPE, &ignore, &ret->pipe_before);
+	return 0;
 }
 
-static void signals_give_back(const struct signals *s)
+/* What came is used up: a shell goes on after it. */
+static void signals_give_back(struct signals *s)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(signals_taken); i++)
-		sigaction(signals_taken[i], &s->before[i], NULL);
-	sigprocmask(SIG_SETMASK, &s->mask, NULL);
+	struct signalfd_siginfo used;
+
+	while (read(s->fd, &used, sizeof(used)) > 0)
+		;
+	close_fd(&s->fd);
+	sigaction(SIGPIPE, &s->pipe_before, NULL);
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
 }
 
 /* 1: the events are to be read, 0: it is time to end, -errno. */
 static int wait_for_event(struct ctl *c, const struct events *w, const struct signals *s)
 {
-	struct pollfd fds[] = { { .fd = kernel_events_fd(w), .events = POLLIN }, { .fd = fileno(c->session->out) } };
-	sigset_t unblocked = s->mask;
+	struct pollfd fds[] = {
+		{ .fd = kernel_events_fd(w), .events = POLLIN },
+		{ .fd = s->fd, .events = POLLIN },
+		{ .fd = fileno(c->session->out) },
+	};
 
-	sigdelset(&unblocked, SIGINT);
-	sigdelset(&unblocked, SIGTERM);
-	if (ppoll(fds, ARRAY_SIZE(fds), NULL, &unblocked) < 0)
-		return errno == EINTR ? !interrupted : -errno;
-	/* A pipe without a reader, a terminal that was closed. */
-	return !interrupted && !(fds[1].revents & (POLLERR | POLLHUP));
+	if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+		return errno == EINTR ? 1 : -errno;
+	/* A signal; a pipe without a reader, or a terminal that was closed. */
+	return !fds[1].revents && !(fds[2].revents & (POLLERR | POLLHUP));
 }
 
 static bool is_wanted(const struct request *r, const struct event *ev)
@@ -143,10 +146,10 @@ static bool is_wanted(const struct request *r, const struct event *ev)
 	return r->n_args == 0 || ev->lost;
 }
 
-/* All that waits. One that is malformed is told of and the rest goes on. */
+/* What waits. One that is malformed is told of and the rest goes on. */
 static int show_waiting(struct ctl *c, struct events *w)
 {
-	for (;;) {
+	for (int i = 0; i < EVENTS_AT_ONCE; i++) {
 		CLEANUP_EVENT struct event ev = { 0 };
 		struct err e = { 0 };
 		int rc, r = kernel_event_next(w, &ev, &e);
@@ -161,6 +164,7 @@ static int show_waiting(struct ctl *c, struct events *w)
 		if (rc != CTL_OK)
 			return rc;
 	}
+	return CTL_OK;
 }
 
 static int monitor(struct ctl *c, struct events *w, const struct signals *s)
@@ -216,9 +220,13 @@ int cmd_monitor(struct ctl *c, const struct request *r)
 	if (kernel_events_open(k, &w, &e) < 0)
 		return ctl_fail_err(c, &e);
 	fflush(c->session->out);
-	signals_take(&s);
-	rc = monitor(c, &w, &s);
-	signals_give_back(&s);
+	rc = signals_take(&s);
+	if (rc < 0) {
+		rc = ctl_fail(c, CTL_FAILED, "wait for signals: %s", strerror(-rc));
+	} else {
+		rc = monitor(c, &w, &s);
+		signals_give_back(&s);
+	}
 	events_done(&w);
 	return rc;
 }

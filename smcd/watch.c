@@ -25,7 +25,7 @@ static void take_knobs(struct watch *w, const struct event *ev)
 {
 	for (size_t i = 0; i < ev->rows.n && !ev->own; i++)
 		log_row(w, LOG_NOTICE, LOG_ID_OTHERS, ev, i,
-			ev->lost ? " [found when read again]" : " [changed by somebody else]");
+			ev->reread ? " [found when read again]" : " [changed by somebody else]");
 }
 
 static bool is_own(const struct value *row, const struct pnet_entry *own, size_t n)
@@ -88,7 +88,7 @@ static void take_fallback(struct watch *w, const struct event *ev)
 
 static void take_event(struct watch *w, const struct event *ev, const struct pnet_entry *own, size_t n)
 {
-	if (ev->lost)
+	if (ev->reread)
 		log_warning(log_of(w),
 			    "events of the kernel were lost: the knobs were read again, %zu of them have "
 			    "another value; changes of the pnet table and of links may not be in this log",

@@ -594,12 +594,16 @@ static int fake_recv(void *ctx, enum bus bus, unsigned char **ret_buf, size_t *r
 	struct fake_conn *conn = ctx;
 	int r;
 
-	/* What is written after this wakes up again. */
-	if (bus == BUS_EVENTS && conn->events_fd >= 0)
-		while (read(conn->events_fd, (char[4096]){ 0 }, 4096) > 0)
-			;
 	fake_lock(conn->f);
 	r = bus == BUS_EVENTS ? take_event(conn, ret_buf, ret_len) : take(conn, bus, ret_buf, ret_len);
+	fake_unlock(conn->f);
+	if (r != -EAGAIN || bus != BUS_EVENTS || conn->events_fd < 0)
+		return r;
+	/* As long as something waits it is readable. What is written after this makes it so again. */
+	while (read(conn->events_fd, (char[4096]){ 0 }, 4096) > 0)
+		;
+	fake_lock(conn->f);
+	r = take_event(conn, ret_buf, ret_len);
 	fake_unlock(conn->f);
 	return r;
 }

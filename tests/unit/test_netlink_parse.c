@@ -302,7 +302,7 @@ static void made_smc_tune(void **state)
 		      { "tune-cork", 12 },
 		      { "tune-handshakes", 2 },
 		      { "tune-events", 1 },
-		      { "tune-events-lost", 1 } };
+		      { "tune-events-lost", 2 } };
 	struct run offered CLEANUP_RUN = { 0 }, set CLEANUP_RUN = { 0 };
 	char *tapes[2] = { 0 };
 
