@@ -16,8 +16,8 @@ struct json_object *render_value(const struct value_spec *spec, struct value v);
 struct json_object *render_list(const struct list *l);
 /*
  * Array of knob objects: name, supported, value, unit, default, min, max, choices, scope, takes_effect, surface,
- * source, expected_smcd, expected_smcr (buffers only), known (is it in the table?), read_only, doc. Behind those of the table come
- * what offered (may be NULL) has besides. only: NULL-terminated names to keep, or NULL for all.
+ * source, expected_smcd, expected_smcr (buffers only), known (is it in the table?), read_only, doc. Behind those of the
+ * table come what offered (may be NULL) has besides. only: NULL-terminated names to keep, or NULL for all.
  */
 struct json_object *render_knobs(const struct knob_state *states, const struct offered *offered,
 				 const char *const *only);
