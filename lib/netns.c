@@ -101,11 +101,19 @@ static int bus_open(struct bundle *b, enum bus bus)
 		[BUS_DIAG] = NETLINK_SOCK_DIAG,
 		[BUS_EVENTS] = NETLINK_GENERIC,
 	};
-	int fd = netlink_open(protocols[bus]);
+	const struct sockaddr_nl own = { .nl_family = AF_NETLINK };
+	int fd CLEANUP_FD = netlink_open(protocols[bus]);
 
 	if (fd < 0)
 		return fd;
+	/*
+	 * Others get a port when they send. A socket without one has that of the kernel, from which multicasts come,
+	 * and senders do not hear themselves.
+	 */
+	if (bus == BUS_EVENTS && bind(fd, (const struct sockaddr *)&own, sizeof(own)) < 0)
+		return -errno;
 	b->nl[bus] = fd;
+	fd = -1;
 	return 0;
 }
 
