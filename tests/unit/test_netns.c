@@ -10,6 +10,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -459,11 +461,34 @@ static void spawned_program_has_usual_signals(void **state)
 	assert_int_equal(s.ignored & (UINT64_C(1) << (SIGPIPE - 1)), 0);
 }
 
+/* On the real kernel, which always has this group: a socket without a port would hear nothing of the kernel's. */
+static void events_have_a_port(void **state)
+{
+	struct sockaddr_nl own = { 0 };
+	socklen_t len = sizeof(own);
+	unsigned char *buf = NULL;
+	size_t n = 0;
+	struct transport t;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(transport_own(&t, &e), 0);
+	assert_int_equal(t.ops->events_fd(t.ctx), -EBADF);
+	assert_int_equal(t.ops->join(t.ctx, GENL_ID_CTRL), 0); /* nlctrl's "notify" has the number of the family */
+	assert_true(t.ops->events_fd(t.ctx) >= 0);
+	assert_int_equal(getsockname(t.ops->events_fd(t.ctx), (struct sockaddr *)&own, &len), 0);
+	assert_true(own.nl_pid != 0);
+	/* and waits for nothing */
+	assert_int_equal(t.ops->recv(t.ctx, BUS_EVENTS, &buf, &n), -EAGAIN);
+	t.ops->free(t.ctx);
+}
+
 int main(int argc, char **argv)
 {
 	const char *helper = getenv(HELPER_ENV);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(checks_names),
+		cmocka_unit_test(events_have_a_port),
 		cmocka_unit_test(no_such_namespace),
 		cmocka_unit_test(what_is_no_namespace),
 		cmocka_unit_test(tells_namespaces_apart),
