@@ -5,7 +5,6 @@
 # cpus: 2
 """Knobs by smc_tune: get, dump, set of one and of many, refusals with the attribute and the range, the group `knobs` whoever
 makes a change, all or nothing beside a reader, and what a namespace of a user without privilege sees and may do."""
-import ctypes
 import errno
 import os
 import subprocess
@@ -15,14 +14,12 @@ import time
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
 from guest import PATIENCE, check, fail, run, same  # noqa: E402
 from smcpair import setup  # noqa: E402
-from tune import Listener, Refused, Tune  # noqa: E402
+from tune import Listener, Refused, Tune, in_container  # noqa: E402
 
 SYSCTL = "/proc/sys/net/smc/"
 HOST = {"hs_workers", "lo_max_dmbs"}
 ROUNDS = 1000
 BURST = 20000
-CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
-libc = ctypes.CDLL(None, use_errno=True)
 SOURCE = {"sysctl": 0, "knob-set": 1, "hs-limitation": 2}
 
 
@@ -175,34 +172,6 @@ def check_atomic():
     os.close(writer_ends)
     same(f"no dump shows a mixture in {ROUNDS} rounds", 0, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     tune.set(wmem=65536, rmem=65536, cork_ceiling=0)
-
-
-def in_container(function):
-    """In user and network namespaces of their own, of a user without privilege outside."""
-    to_child, from_parent = os.pipe()
-    to_parent, from_child = os.pipe()
-    child = os.fork()
-    if not child:
-        os.setgroups([])
-        os.setresgid(65534, 65534, 65534)
-        os.setresuid(65534, 65534, 65534)
-        if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
-            os._exit(9)
-        os.write(from_child, b"x")
-        os.read(to_child, 1)
-        os.setresuid(0, 0, 0)
-        try:
-            function()
-        except BaseException as error:  # noqa: B902
-            print(f"in the container: {error!r}", flush=True)
-            os._exit(1)
-        os._exit(0)
-    os.read(to_parent, 1)
-    for name in "uid_map", "gid_map":
-        with open(f"/proc/{child}/{name}", "w", encoding="ascii") as file:
-            file.write("0 65534 1")
-    os.write(from_parent, b"x")
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def container():

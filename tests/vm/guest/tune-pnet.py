@@ -5,7 +5,6 @@
 # cpus: 2
 """The pnet table by smc_tune: exact delete, transactions (commit, abort, closed socket, refusals), renamed devices, the group
 `pnet` whoever changes the table, 10,000 entries, what a namespace of a user without privilege outside may do."""
-import ctypes
 import errno
 import os
 import struct
@@ -17,13 +16,11 @@ sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
 from guest import PATIENCE, check, fail, run, same  # noqa: E402
 from netlink import NLM_F_ACK, Generic, attributes  # noqa: E402
 from smcpair import setup  # noqa: E402
-from tune import COMMANDS, Listener, Tune, encode, of_command  # noqa: E402
+from tune import COMMANDS, Listener, Tune, encode, in_container, of_command  # noqa: E402
 
 ADD, DELETE, FLUSH, REPLACE, RENAME, ATTACH, DETACH = range(7)
 MANY, BATCH = 10000, 128
 MANY_SECONDS = 2.0 * int(os.environ.get("SLOWNESS", "1"))  # ten times what is wanted; the time itself is printed
-CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
-libc = ctypes.CDLL(None, use_errno=True)
 
 
 def table(tune):
@@ -221,34 +218,6 @@ def check_many(tune):
     other.command(4)
     print(f"   flushed in {1000 * (time.monotonic() - begin):.0f} ms")
     same("flushed", [], table(tune))
-
-
-def in_container(function):
-    """In user and network namespaces of their own, of a user without privilege outside."""
-    to_child, from_parent = os.pipe()
-    to_parent, from_child = os.pipe()
-    child = os.fork()
-    if not child:
-        os.setgroups([])
-        os.setresgid(65534, 65534, 65534)
-        os.setresuid(65534, 65534, 65534)
-        if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
-            os._exit(9)
-        os.write(from_child, b"x")
-        os.read(to_child, 1)
-        os.setresuid(0, 0, 0)
-        try:
-            function()
-        except BaseException as error:  # noqa: B902
-            print(f"in the container: {error!r}", flush=True)
-            os._exit(1)
-        os._exit(0)
-    os.read(to_parent, 1)
-    for name in "uid_map", "gid_map":
-        with open(f"/proc/{child}/{name}", "w", encoding="ascii") as file:
-            file.write("0 65534 1")
-    os.write(from_parent, b"x")
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def container():

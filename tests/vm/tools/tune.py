@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The family smc_tune for guest tests, by tables of its own: they have to agree with kernel-patch/spec/smc_tune.yaml."""
 
+import ctypes
 import errno
 import os
 import socket
@@ -10,6 +11,8 @@ import sys
 from netlink import NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, Generic, attribute
 
 SOL_NETLINK = 270
+CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
+UNPRIVILEGED = 65534
 NETLINK_ADD_MEMBERSHIP, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 1, 10, 11
 NLM_F_MULTI, NLM_F_DUMP_INTR = 2, 16
 NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
@@ -205,3 +208,32 @@ class Listener:
             self.socket.settimeout(0.001)
             command = COMMANDS[data[16] - 1]
             found.append((command, decode(of_command(command), data[20:])))
+
+
+def in_container(function):
+    """The exit status of function() in user and network namespaces of their own, of a user without privilege outside: 0, or 1 if
+    it raised, which is printed."""
+    to_child, from_parent = os.pipe()
+    to_parent, from_child = os.pipe()
+    child = os.fork()
+    if not child:
+        os.setgroups([])
+        os.setresgid(*[UNPRIVILEGED] * 3)
+        os.setresuid(*[UNPRIVILEGED] * 3)
+        if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUSER | CLONE_NEWNET):
+            os._exit(9)
+        os.write(from_child, b"x")
+        os.read(to_child, 1)
+        os.setresuid(0, 0, 0)
+        try:
+            function()
+        except BaseException as error:  # noqa: B902
+            print(f"in the container: {error!r}", flush=True)
+            os._exit(1)
+        os._exit(0)
+    os.read(to_parent, 1)
+    for name in "uid_map", "gid_map":
+        with open(f"/proc/{child}/{name}", "w", encoding="ascii") as file:
+            file.write(f"0 {UNPRIVILEGED} 1")
+    os.write(from_parent, b"x")
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
