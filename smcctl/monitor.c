@@ -86,8 +86,6 @@ static int show_event(struct ctl *c, const struct event *ev)
 
 /* ---- until it ends ---- */
 
-#define EVENTS_AT_ONCE 256 /* before it is looked whether it is time to end */
-
 /* Ctrl-C and TERM are read, a reader that has gone is an error of a write; all is as before afterwards. */
 struct signals {
 	struct sigaction pipe_before;
@@ -138,6 +136,20 @@ static int wait_for_event(struct ctl *c, const struct events *w, const struct si
 	return !fds[1].revents && !(fds[2].revents & (POLLERR | POLLHUP));
 }
 
+/* The same until the reader takes a line: a write that waits for it could not be ended by a signal. */
+static int wait_for_reader(struct ctl *c, const struct signals *s)
+{
+	struct pollfd fds[] = {
+		{ .fd = s->fd, .events = POLLIN },
+		{ .fd = fileno(c->session->out), .events = POLLOUT },
+	};
+
+	while (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return !fds[0].revents && !(fds[1].revents & (POLLERR | POLLHUP));
+}
+
 static bool is_wanted(const struct request *r, const struct event *ev)
 {
 	for (size_t i = 0; i < r->n_args; i++)
@@ -146,48 +158,51 @@ static bool is_wanted(const struct request *r, const struct event *ev)
 	return r->n_args == 0 || ev->lost;
 }
 
-/* What waits. One that is malformed is told of and the rest goes on. */
-static int show_waiting(struct ctl *c, struct events *w)
+/* One event: 1 it was shown, or is not wanted; 0 none waits; negative: it is over, and *ret_rc is how. */
+static int show_next(struct ctl *c, struct events *w, int *ret_rc)
 {
-	for (int i = 0; i < EVENTS_AT_ONCE; i++) {
-		CLEANUP_EVENT struct event ev = { 0 };
-		struct err e = { 0 };
-		int rc, r = kernel_event_next(w, &ev, &e);
+	CLEANUP_EVENT struct event ev = { 0 };
+	struct err e = { 0 };
+	int r = kernel_event_next(w, &ev, &e);
 
-		if (r == -EBADMSG)
-			ctl_note(c, "%s", e.text);
-		else if (r < 0)
-			return ctl_fail_err(c, &e);
-		if (r == 0)
-			return CTL_OK;
-		rc = r > 0 && is_wanted(c->req, &ev) ? show_event(c, &ev) : CTL_OK;
-		if (rc != CTL_OK)
-			return rc;
+	*ret_rc = CTL_OK;
+	if (r == -EBADMSG)
+		ctl_note(c, "%s", e.text); /* the rest goes on */
+	else if (r < 0)
+		*ret_rc = ctl_fail_err(c, &e);
+	else if (r > 0 && is_wanted(c->req, &ev))
+		*ret_rc = show_event(c, &ev);
+	if (*ret_rc != CTL_OK)
+		return -1;
+	if (fflush(c->session->out) == EOF && errno == EPIPE) {
+		/* Who read it has enough. */
+		clearerr(c->session->out);
+		return -1;
 	}
-	return CTL_OK;
+	if (ferror(c->session->out)) {
+		*ret_rc = CTL_FAILED; /* said at the end */
+		return -1;
+	}
+	return r != 0;
 }
 
 static int monitor(struct ctl *c, struct events *w, const struct signals *s)
 {
-	int rc = CTL_OK;
+	int r = 0, rc = CTL_OK;
 
-	while (rc == CTL_OK) {
-		int r = wait_for_event(c, w, s);
+	for (;;) {
+		int ready = r ? 1 : wait_for_event(c, w, s);
 
+		if (ready > 0)
+			ready = wait_for_reader(c, s);
+		if (ready < 0)
+			return ctl_fail(c, CTL_FAILED, "wait for events: %s", strerror(-ready));
+		if (ready == 0)
+			return CTL_OK;
+		r = show_next(c, w, &rc);
 		if (r < 0)
-			return ctl_fail(c, CTL_FAILED, "wait for events: %s", strerror(-r));
-		if (r == 0)
-			return CTL_OK;
-		rc = show_waiting(c, w);
-		if (fflush(c->session->out) == EOF && errno == EPIPE) {
-			/* Who read it has enough. */
-			clearerr(c->session->out);
-			return CTL_OK;
-		}
-		if (ferror(c->session->out))
-			return CTL_FAILED; /* said at the end */
+			return rc;
 	}
-	return rc;
 }
 
 static int check_kinds(struct ctl *c, const struct request *r)

@@ -178,6 +178,17 @@ def test_monitor_reader_gone():
         m.process.stderr.close()
 
 
+def test_monitor_reader_waits():
+    """A reader that does not read does not keep it from ending"""
+    with Daemon(POLICY, fake=ERA, start=False) as d:
+        m = Monitor(d, "--json")
+        for i in range(40):
+            d.kernel("".join(f"sysctl wmem {65536 + 4096 * (50 * i + j)}\n" for j in range(50)))
+            time.sleep(0.02)
+        m.process.send_signal(signal.SIGINT)
+        assert m.process.wait(PATIENCE) == 0
+
+
 def test_monitor_without():
     """On a kernel without smc_tune it says what is needed"""
     for era in ("6.1", "6.12"):
