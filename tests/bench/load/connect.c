@@ -133,8 +133,8 @@ static void report(struct client *clients, unsigned int n, uint64_t start)
 		}
 	}
 	qsort(times, total, sizeof(*times), compare_ns);
-	printf("backlog %u\nconnections %u\nper_second %.1f\nconnect_median_us %.1f\nconnect_p99_us %.1f\nerrors %u\n", (unsigned int)BACKLOG, total,
-	       total / seconds, (double)percentile(times, total, 50) / 1000,
+	printf("backlog %u\nconnections %u\nper_second %.1f\nconnect_median_us %.1f\nconnect_p99_us %.1f\nerrors %u\n",
+	       (unsigned int)BACKLOG, total, total / seconds, (double)percentile(times, total, 50) / 1000,
 	       (double)percentile(times, total, 99) / 1000, errors);
 	free(times);
 }

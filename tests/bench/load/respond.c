@@ -2,9 +2,9 @@
 /*
  * respond smc|tcp FILE BYTES ROUNDS - what the calls cost by which nginx answers with a file of BYTES
  *
- * sendfile off: pread and a writev of header and body; on, with tcp_nopush: cork, writev of the header, sendfile, uncork.
- * Prints the median of the nanoseconds of one answer's calls, less those of asking for the time: under -icount these are
- * instructions, and nothing else runs then.
+ * sendfile off: pread and a writev of header and body; on, with tcp_nopush: cork, writev of the header, sendfile,
+ * uncork. Prints the median of the nanoseconds of one answer's calls, less those of asking for the time: under -icount
+ * these are instructions, and nothing else runs then.
  */
 #include "bench.h"
 #include <fcntl.h>
@@ -60,7 +60,8 @@ static void sent(struct answer *a)
 	cork(a->socket, 0);
 }
 
-static uint64_t median_ns(struct answer *a, int reader, void (*answer)(struct answer *), size_t length, unsigned int rounds)
+static uint64_t median_ns(struct answer *a, int reader, void (*answer)(struct answer *), size_t length,
+			  unsigned int rounds)
 {
 	uint64_t *times = allocate(rounds * sizeof(*times)), median;
 	char data[HEADER + MAX_BYTES];
@@ -95,7 +96,8 @@ int main(int argc, char **argv)
 		die("no file, or out of range");
 	reader = pair(tcp, 0, PORT, listener(tcp, 0, PORT, 1), &a.socket);
 	uint64_t none = median_ns(&a, reader, nothing, 0, rounds);
-	printf("answer_off %llu\n", (unsigned long long)(median_ns(&a, reader, copied, HEADER + a.bytes, rounds) - none));
+	printf("answer_off %llu\n",
+	       (unsigned long long)(median_ns(&a, reader, copied, HEADER + a.bytes, rounds) - none));
 	printf("answer_on %llu\n", (unsigned long long)(median_ns(&a, reader, sent, HEADER + a.bytes, rounds) - none));
 	return EXIT_SUCCESS;
 }

@@ -5,8 +5,8 @@
  *	stream pingpong BYTES ROUNDS	time of a request and its echo
  *	stream bulk BYTES MIB		MiB written BYTES at a time and read
  *	stream splice BYTES MIB		the same, but moved from the socket through a pipe to /dev/null
- *	stream gather BYTES MIB		the same, but only after BATCH bytes have gathered, and only the moving is timed: how
- *					many messages a splice finds is no matter of who runs when then
+ *	stream gather BYTES MIB		the same, but only after BATCH bytes have gathered, and only the moving is
+ *timed: how many messages a splice finds is no matter of who runs when then
  *
  * Prints `NAME NUMBER` lines. `reader` is the id of the task that reads, for the counts of a tracer.
  */
