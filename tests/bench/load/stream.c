@@ -5,8 +5,7 @@
  *	stream pingpong BYTES ROUNDS	time of a request and its echo
  *	stream bulk BYTES MIB		MiB written BYTES at a time and read
  *	stream splice BYTES MIB		the same, but moved from the socket through a pipe to /dev/null
- *	stream gather BYTES MIB		the same, but only after BATCH bytes have gathered, and only the moving is
- *timed: how many messages a splice finds is no matter of who runs when then
+ *	stream gather BYTES MIB		the same after BATCH bytes have gathered; only the moving is timed
  *
  * Prints `NAME NUMBER` lines. `reader` is the id of the task that reads, for the counts of a tracer.
  */
@@ -20,7 +19,8 @@
 #define MIB (1U << 20)
 #define MAX_BYTES (16U << 20)
 #define MAX_ROUNDS 1000000U
-#define BATCH (32U << 10) /* less than a receive buffer of the default size holds */
+/* Less than a receive buffer of the default size holds. So it is no matter of who runs when how much a splice finds. */
+#define BATCH (32U << 10)
 #define GATHER_PAUSE_US 200
 
 enum mode { PINGPONG, BULK, SPLICE, GATHER, N_MODES };
