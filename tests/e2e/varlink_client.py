@@ -335,7 +335,7 @@ def check_service(path, expect_filled=()):
 
 # ---- a kernel with something of everything ----
 
-EVERYTHING = """era 6.12
+EVERYTHING = """era 6.12-smcd
 iface eth0 7
 lgr r 0x101 role=server type=symmetric conns=3 buf_type=virtual vlan=300 pnetid=NETA peer_host=peer.example eid=EID-1
 lgr d 0x201 conns=7 gid=0x8000000000000001 peer_gid=0xffffffffffffffff chid=65535 rcvbuf=98304 pnetid=NETD eid=EID-2
@@ -353,11 +353,13 @@ stat smcr tx_bytes 123456789
 stat all client_handshake_errors 3
 fallback server 0x03030000 4
 fallback client 0x03010000 1
+pool tech=smcr group=0x101 direction=send size=65536 buffers=3 in_use=1
 """
 POLICY = {"version": 1, "knobs": {"wmem": "256K", "smcr_max_send_wr": 32}, "ueid": ["PROD-EID-2"],
           "pnet": [{"id": "NETB", "interface": "eth1"}]}
 FILLED = ["ListKnobs.knobs", "GetStats.stats", "ListLinkGroups.linkgroups", "ListLinks.links", "ListDevices.devices",
-          "ListSockets.sockets", "ListPnet.pnet", "ListUeid.ueid", "ListFallbacks.fallbacks", "GetPolicy.settings"]
+          "ListSockets.sockets", "ListPnet.pnet", "ListUeid.ueid", "ListFallbacks.fallbacks", "ListPools.pools",
+          "ListCork.cork", "ListHandshakes.handshakes", "GetPolicy.settings"]
 
 
 def main():

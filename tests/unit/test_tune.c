@@ -679,8 +679,8 @@ static void test_statistics_metrics(void **state)
 		"smc_cork_flush_size_bytes_sum 1000\n",
 		"smc_handshake_duration_seconds_bucket{role=\"server\",le=\"0.000256\"} 100\n",
 		"smc_handshake_duration_seconds_sum{role=\"server\"} 0.02\n",
-		"smc_handshake_fallback_reasons_total{role=\"server\",code=\"0x03010000\",reason=\"PEERNOSMC\","
-		"peer_code=\"0x00000000\"} 9\n",
+		("smc_handshake_fallback_reasons_total{role=\"server\",code=\"0x03010000\",reason=\"PEERNOSMC\","
+		 "peer_code=\"0x00000000\"} 9\n"),
 		"smcd_scrape_success{collector=\"pools\"} 1\n",
 		"smcd_scrape_success{collector=\"handshakes\"} 1\n",
 	};
