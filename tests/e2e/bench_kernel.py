@@ -141,7 +141,7 @@ def test_rows():
         assert row.load in BENCH.LOADS, row
         assert (BENCH.LOADS[row.load].cpus == 0) == (row.kernels == (BENCH.HOST, BENCH.HOST)), row
         assert all(what in ("other", "ratio", "low", "high") for what, _, _ in row.targets), row
-    assert {row.id for row in BENCH.ROWS} == {*"abcdefgh", "dp", "hi"}
+    assert {row.id for row in BENCH.ROWS} == {*"abcdefgh", "dp", "hi", "t"}
 
 
 def test_plan():
