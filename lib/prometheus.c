@@ -459,10 +459,10 @@ static void add_handshakes(const struct snapshot *s, struct text *t)
 	}
 }
 
-/* smc_knob_<name> with the unit the name does not end in yet. */
+/* smc_knob_<name> with its unit. Prometheus wants base units, so milliseconds become seconds. */
 static void knob_metric_name(const struct knob *k, struct text *t)
 {
-	const char *unit = value_unit(k->spec.type);
+	const char *unit = value_unit(k->spec.type == TYPE_MSECONDS ? TYPE_SECONDS : k->spec.type);
 
 	text_add(t, "smc_knob_%s", k->name);
 	if (unit[0])
@@ -480,7 +480,10 @@ static void add_knob(const struct snapshot *s, const struct knob *k, struct valu
 	text_add(t, "# HELP %s Knob %s: %s.\n# TYPE %s gauge\n", text_str(&name), k->name, k->doc, text_str(&name));
 	start_labels(&labels, s);
 	add_sample(t, text_str(&name), "", text_str(&labels));
-	text_add(t, "%llu\n", (unsigned long long)v.u);
+	if (k->spec.type == TYPE_MSECONDS)
+		text_add(t, "%.9g\n", (double)v.u / 1e3);
+	else
+		text_add(t, "%llu\n", (unsigned long long)v.u);
 }
 
 static void add_knobs(const struct snapshot *s, struct text *t)

@@ -681,6 +681,7 @@ static void test_statistics_metrics(void **state)
 		"smc_handshake_duration_seconds_sum{role=\"server\"} 0.02\n",
 		("smc_handshake_fallback_reasons_total{role=\"server\",code=\"0x03010000\",reason=\"PEERNOSMC\","
 		 "peer_code=\"0x00000000\"} 9\n"),
+		"smc_knob_cork_ceiling_seconds 0.25\n",
 		"smcd_scrape_success{collector=\"pools\"} 1\n",
 		"smcd_scrape_success{collector=\"handshakes\"} 1\n",
 	};
@@ -689,6 +690,7 @@ static void test_statistics_metrics(void **state)
 	CLEANUP_TEXT struct text t = { 0 }, before = { 0 };
 
 	(void)state;
+	fake_do(v->f, "sysctl cork_ceiling 250");
 	fake_do(v->f, "pool tech=smcr group=0x100 direction=send size=65536 buffers=3 in_use=1");
 	fake_do(v->f, "pool tech=smcr group=0x102 direction=send size=65536 buffers=2 in_use=2");
 	fake_do(v->f, "tx corked-app 5");

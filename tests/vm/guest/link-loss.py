@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
 from guest import PATIENCE, fail, run, same, wait_for  # noqa: E402
 from smcdiag import dump  # noqa: E402
-from smclinks import FIRST, SECOND, prepare, second, wait_links  # noqa: E402
+from smclinks import FIRST, SECOND, prepare, second_joins, wait_links  # noqa: E402
 from smcpair import pair, pattern, receive  # noqa: E402
 
 SIZE = 5000
@@ -40,8 +40,7 @@ def main():
         with contextlib.ExitStack() as stack:
             pairs(stack, EARLY)
         wait_for("the buffers are free", lambda: not any(EARLY <= r["dport"] < EARLY + COUNT for r in dump()))
-        second(up=True)
-        wait_links(FIRST, SECOND)
+        second_joins()
         with contextlib.ExitStack() as stack:
             late = pairs(stack, LATE)
             for i, ends in enumerate(late):

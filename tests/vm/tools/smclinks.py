@@ -3,14 +3,16 @@
 carries the addresses of both ends, so that the dummy device, which cannot carry the first link, can carry this one."""
 
 import struct
+import time
 
-from guest import run, wait_for
+from guest import PATIENCE, fail, run, wait_for
 from netlink import Generic, attributes
 from smcpair import setup, shell
 
 GET_LINK_SMCR, LINK_SMCR, IB_DEV, STATE = 3, 3, 2, 10
 ACTIVE = 3
 FIRST, SECOND = "rxe_lo", "rxe_dummy"
+JOIN_ATTEMPTS = 3
 
 
 def prepare(**sysctls):
@@ -31,10 +33,27 @@ def links():
     return sorted((link[IB_DEV].split(b"\0")[0].decode(), struct.unpack("=I", link[STATE])[0]) for link in found)
 
 
+def active(*devices):
+    return links() == sorted((device, ACTIVE) for device in devices for _ in range(2))
+
+
 def wait_links(*devices):
-    expected = sorted((device, ACTIVE) for device in devices for _ in range(2))
-    wait_for(f"active links over {devices} (last seen: {links()})", lambda: links() == expected)
+    wait_for(f"active links over {devices} (last seen: {links()})", lambda: active(*devices))
 
 
-def second(up):
-    run("ip", "link", "set", "dummy0", "up" if up else "down")
+def second_joins():
+    """The second link comes up. Both ends are in one kernel and see the port at the same moment, and at times their flows get into
+    each other's way ("dropped parallel LLC msg"): then there is no link, and nobody tries again until the port comes once more."""
+    for _ in range(JOIN_ATTEMPTS):
+        run("ip", "link", "set", "dummy0", "up")
+        end = time.monotonic() + PATIENCE / JOIN_ATTEMPTS
+        while not active(FIRST, SECOND):
+            if time.monotonic() > end:
+                print(f"   the second link did not join: {links()}", flush=True)
+                run("ip", "link", "set", "dummy0", "down")
+                wait_links(FIRST)
+                break
+            time.sleep(0.1)
+        else:
+            return
+    fail(f"the second link has not joined in {JOIN_ATTEMPTS} attempts: {links()}")
