@@ -426,7 +426,7 @@ def test_newer_knob():
         assert (error, parameters["name"], parameters["allowed"]) == ("OutOfRange", "linger", "5..5000 milliseconds"), parameters
         assert d.error("SetKnobs", {"values": {"wmem": "2M", "lingr": "6s"}})[0] == "NoSuchKnob"
         assert d.error("SetKnobs", {"values": {"linger": "1s"}, "save": True})[0] == "Unsupported"
-        assert "smc_knob_linger_milliseconds 1000\n" in d.ok("GetMetrics")["metrics"]
+        assert "smc_knob_linger_seconds 1\n" in d.ok("GetMetrics")["metrics"]
         assert d.value("wmem") == 1 << 20
         # nothing is remembered of it, neither here nor in other namespaces
         assert [o["name"] for o in d.policy_status()["overrides"]] == ["wmem"]
