@@ -3,41 +3,10 @@
  * kernel.h on the fake kernel: every function in every era, the kernel's traps, and every fault. What a user relies on
  * is that an answer is right, or is an error that says what failed; never that nothing looks like zero.
  */
-#include "fake.h"
+#include "env.h"
 #include "reasons.h"
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-struct env {
-	struct fake *f;
-	struct kernel *k;
-	struct err e;
-};
-
-static struct env *env_new(const char *era)
-{
-	struct env *v = calloc(1, sizeof(*v));
-
-	assert_non_null(v);
-	v->f = fake_new(era);
-	v->k = fake_kernel(v->f, "");
-	return v;
-}
-
-static void env_freep(struct env **v)
-{
-	if (!*v)
-		return;
-	kernel_free((*v)->k);
-	fake_free((*v)->f);
-	free(*v);
-}
-#define ENV(name, era) struct env *name CLEANUP(env_freep) = env_new(era)
-
 /* An error that a person can use: the code, and a text. */
 #define assert_err(v, r, want_)                                                                                        \
 	do {                                                                                                           \

@@ -3,37 +3,8 @@
  * The family smc_tune on the fake kernel: knobs as the kernel describes them, set together or not at all, without a
  * sysctl being read; and kernels without it, where the older surfaces serve.
  */
-#include "fake.h"
+#include "env.h"
 #include "render.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-struct env {
-	struct fake *f;
-	struct kernel *k;
-	struct err e;
-};
-
-static struct env *env_new(const char *era)
-{
-	struct env *v = calloc(1, sizeof(*v));
-
-	assert_non_null(v);
-	v->f = fake_new(era);
-	v->k = fake_kernel(v->f, "");
-	return v;
-}
-
-static void env_freep(struct env **v)
-{
-	kernel_free((*v)->k);
-	fake_free((*v)->f);
-	free(*v);
-}
-#define ENV(name, era) struct env *name CLEANUP(env_freep) = env_new(era)
 
 /* With the text that a person would read. */
 #define assert_code(v, r, want_)                                                                                       \
