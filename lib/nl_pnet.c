@@ -505,10 +505,11 @@ static int delete_entry(struct kernel *k, const struct pnet_entry *p, struct err
 	return put_back(k, &table, p, e);
 }
 
-static int delete_id(struct kernel *k, const struct pnet_entry *p, struct err *e)
+/* What came of a deletion that ended with r: where that does not tell, the table does. */
+static int deleted(struct kernel *k, const struct pnet_entry *p, int r, struct err *e)
 {
 	struct err reading = { 0 };
-	int r = send_delete(k, p->id, e), there;
+	int there;
 
 	if (r >= 0 || knl_is_refusal(r))
 		return r;
@@ -516,6 +517,11 @@ static int delete_id(struct kernel *k, const struct pnet_entry *p, struct err *e
 	if (there < 0)
 		return knl_untold(e, r, &reading);
 	return there ? r : 0;
+}
+
+static int delete_id(struct kernel *k, const struct pnet_entry *p, struct err *e)
+{
+	return deleted(k, p, send_delete(k, p->id, e), e);
 }
 
 /* ---- by smc_tune: one entry, or all of them at a time ---- */
@@ -601,15 +607,7 @@ static int delete_halves(struct kernel *k, const struct pnet_entry *p, struct er
 
 static int delete_exactly(struct kernel *k, const struct pnet_entry *p, struct err *e)
 {
-	struct err reading = { 0 };
-	int r = delete_halves(k, p, e), there;
-
-	if (r >= 0 || knl_is_refusal(r))
-		return r;
-	there = is_there(k, p, &reading);
-	if (there < 0)
-		return knl_untold(e, r, &reading);
-	return there ? r : 0;
+	return deleted(k, p, delete_halves(k, p, e), e);
 }
 
 static int committed_message(void *arg, const struct knl_message *m, struct err *e)
