@@ -205,18 +205,30 @@ static int monitor(struct ctl *c, struct events *w, const struct signals *s)
 	}
 }
 
+static bool is_kind(const char *word)
+{
+	for (enum event_kind kind = 0; kind < N_EVENTS; kind++)
+		if (str_eq(event_types[kind].noun.name, word))
+			return true;
+	return false;
+}
+
+static int fail_kind(struct ctl *c, const char *word)
+{
+	CLEANUP_TEXT struct text kinds = { 0 };
+	char shown[4 * SHOWN_MAX + 4];
+
+	for (enum event_kind kind = 0; kind < N_EVENTS; kind++)
+		text_add(&kinds, "%s%s", kind ? ", " : "", event_types[kind].noun.name);
+	return ctl_fail(c, CTL_USAGE, "there is no kind of event '%s': %s", safe_str(shown, sizeof(shown), word),
+			text_str(&kinds));
+}
+
 static int check_kinds(struct ctl *c, const struct request *r)
 {
-	for (size_t i = 0; i < r->n_args; i++) {
-		char shown[4 * SHOWN_MAX + 4];
-		bool known = false;
-
-		for (enum event_kind kind = 0; kind < N_EVENTS; kind++)
-			known |= str_eq(event_types[kind].noun.name, r->args[i].word);
-		if (!known)
-			return ctl_fail(c, CTL_USAGE, "there is no kind of event '%s': knob, pnet, link, fallback",
-					safe_str(shown, sizeof(shown), r->args[i].word));
-	}
+	for (size_t i = 0; i < r->n_args; i++)
+		if (!is_kind(r->args[i].word))
+			return fail_kind(c, r->args[i].word);
 	return CTL_OK;
 }
 

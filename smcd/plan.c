@@ -36,11 +36,10 @@ static void pnet_text(const struct pnet_entry *p, struct text *t)
 		text_add(t, " port %u", p->port);
 }
 
-/* Numbers exactly, as the kernel's files have them; what has names, by its name. */
+/* What has a unit as the number that the kernel's files have; what has names, by its name. */
 static void held_text(const struct value_spec *spec, const struct held *h, struct text *t)
 {
-	if (h->kind == VALUE_UINT &&
-	    (spec->type == TYPE_SIZE || spec->type == TYPE_SECONDS || spec->type == TYPE_MSECONDS))
+	if (h->kind == VALUE_UINT && *value_unit(spec->type))
 		text_add(t, "%llu", (unsigned long long)h->u);
 	else if (h->kind == VALUE_STR)
 		text_add(t, "'%s'", h->s);
