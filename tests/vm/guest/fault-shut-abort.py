@@ -11,10 +11,9 @@ import contextlib
 import os
 import socket
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
-from guest import PATIENCE, check  # noqa: E402
+from guest import PATIENCE, check, comes_true  # noqa: E402
 from smcpair import pair, setup, wait_unread  # noqa: E402
 
 SECONDS = PATIENCE // 3
@@ -27,10 +26,7 @@ def references():
 
 def gone(before):
     """Sockets that are closed are in no list any more, but hold the module until they are freed."""
-    end = time.monotonic() + SECONDS
-    while references() > before and time.monotonic() < end:
-        time.sleep(0.1)
-    return references() <= before
+    return comes_true(lambda: references() <= before, SECONDS)
 
 
 def one(transport, port, read):

@@ -34,7 +34,7 @@ import traceback
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
 import smcdiag  # noqa: E402
 import ueid  # noqa: E402
-from guest import PATIENCE, RESULTS, check, fail, run  # noqa: E402
+from guest import PATIENCE, RESULTS, check, comes_true, fail, run  # noqa: E402
 from netlink import Generic  # noqa: E402
 from smcpair import shell  # noqa: E402
 
@@ -325,9 +325,7 @@ def one_round(number, rng, seconds):
     for text in trouble[before:]:
         say(f"TROUBLE: {text}")
     began = time.monotonic()
-    while sockets_left() and time.monotonic() < began + 2 * PATIENCE:
-        time.sleep(1)
-    if sockets_left():
+    if not comes_true(lambda: not sockets_left(), 2 * PATIENCE, pause=1):
         stacks("sockets left")
         fail(f"sockets left after the round: {json.dumps(sockets_left())}")
     while not quietly("modprobe", "-r", "smc_diag", "smc"):

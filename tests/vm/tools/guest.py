@@ -48,12 +48,19 @@ def smcctl(*arguments, **kwargs):
     return json.loads(run("smcctl", *arguments, "--json", **kwargs))
 
 
-def wait_for(what, condition):
-    end = time.monotonic() + PATIENCE
+def comes_true(condition, seconds, pause=0.1):
+    """Is it true at once, or within so many seconds?"""
+    end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            fail(f"not within {PATIENCE} s: {what}")
-        time.sleep(0.1)
+            return False
+        time.sleep(pause)
+    return True
+
+
+def wait_for(what, condition):
+    if not comes_true(condition, PATIENCE):
+        fail(f"not within {PATIENCE} s: {what}")
 
 
 def varlink(method, **parameters):

@@ -3,9 +3,8 @@
 carries the addresses of both ends, so that the dummy device, which cannot carry the first link, can carry this one."""
 
 import struct
-import time
 
-from guest import PATIENCE, fail, run, wait_for
+from guest import PATIENCE, comes_true, fail, run, wait_for
 from netlink import Generic, attributes
 from smcpair import setup, shell
 
@@ -46,14 +45,9 @@ def second_joins():
     each other's way ("dropped parallel LLC msg"): then there is no link, and nobody tries again until the port comes once more."""
     for _ in range(JOIN_ATTEMPTS):
         run("ip", "link", "set", "dummy0", "up")
-        end = time.monotonic() + PATIENCE / JOIN_ATTEMPTS
-        while not active(FIRST, SECOND):
-            if time.monotonic() > end:
-                print(f"   the second link did not join: {links()}", flush=True)
-                run("ip", "link", "set", "dummy0", "down")
-                wait_links(FIRST)
-                break
-            time.sleep(0.1)
-        else:
+        if comes_true(lambda: active(FIRST, SECOND), PATIENCE / JOIN_ATTEMPTS):
             return
+        print(f"   the second link did not join: {links()}", flush=True)
+        run("ip", "link", "set", "dummy0", "down")
+        wait_links(FIRST)
     fail(f"the second link has not joined in {JOIN_ATTEMPTS} attempts: {links()}")
