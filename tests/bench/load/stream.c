@@ -141,19 +141,18 @@ static void wait_gathered(int fd)
 }
 
 /* Returns the nanoseconds that the moving took. */
-static uint64_t gather(int fd, uint64_t total, uint64_t *ret_done, uint64_t *ret_calls)
+static uint64_t gather(const struct route *r, uint64_t total, uint64_t *ret_done, uint64_t *ret_calls)
 {
-	struct route route = open_route(fd);
 	uint64_t ns = 0, done = 0;
 
 	while (done < total) {
 		uint64_t start;
 
-		wait_gathered(fd);
+		wait_gathered(r->fd);
 		start = now_ns();
-		done += splice_stream(&route, BATCH, ret_calls);
+		done += splice_stream(r, BATCH, ret_calls);
 		ns += now_ns() - start;
-		check(write_all(fd, "", 1), "write");
+		check(write_all(r->fd, "", 1), "write");
 	}
 	*ret_done = done;
 	return ns;
@@ -161,14 +160,13 @@ static uint64_t gather(int fd, uint64_t total, uint64_t *ret_done, uint64_t *ret
 
 static void stream(int fd, enum mode mode, uint64_t total)
 {
+	struct route route = mode == BULK ? (struct route){ .fd = fd } : open_route(fd);
 	uint64_t start = now_ns(), calls = 0, done, ns;
 	double mib = (double)total / MIB;
 
 	if (mode == GATHER) {
-		ns = gather(fd, total, &done, &calls);
+		ns = gather(&route, total, &done, &calls);
 	} else {
-		struct route route = open_route(fd);
-
 		done = mode == SPLICE ? splice_stream(&route, total, &calls) : read_stream(fd, total, &calls);
 		ns = now_ns() - start;
 	}
