@@ -5,15 +5,15 @@
 # cpus: 2
 # fault: 43
 # unpatched: SMC-D, the abort is read: no socket of the pair is left
-"""One end shuts down its sending side, the other closes with data unread, which aborts the connection. Then the first one
-closes: nothing of either socket is left, so that the module can be unloaded."""
+"""One end shuts down its sending side, or both do, then one closes with data unread, which aborts the connection. Then the
+other closes: nothing of either socket is left, so that the module can be unloaded."""
 import contextlib
 import os
 import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
-from guest import PATIENCE, check, comes_true  # noqa: E402
+from guest import PATIENCE, check, comes_true, same  # noqa: E402
 from smcpair import pair, setup, wait_unread  # noqa: E402
 
 SECONDS = PATIENCE // 3
@@ -29,10 +29,13 @@ def gone(before):
     return comes_true(lambda: references() <= before, SECONDS)
 
 
-def one(transport, port, read):
+def one(transport, port, both, read):
     with pair(transport, port) as (client, server, _):
         client.sendall(b"x" * 1000)
         wait_unread(server, 1000)
+        if both:
+            server.shutdown(socket.SHUT_WR)
+            same("the client sees the end", b"", client.recv(1))
         client.shutdown(socket.SHUT_WR)
         server.close()
         if read:
@@ -44,9 +47,10 @@ def check_transport(transport, port):
     with pair(transport, port):
         pass  # link groups come and go with the first pair
     before = references()
-    for what, read in (("the abort is read", True), ("the abort is not read", False)):
+    for what, both, read in (("the abort is read", False, True), ("the abort is not read", False, False),
+                             ("both ends are shut down", True, True)):
         for i in range(10):
-            one(transport, port + 1 + i, read)
+            one(transport, port + 1 + i, both, read)
         check(f"{transport}, {what}: no socket of the pair is left", gone(before), f"{references() - before} of the module")
 
 
