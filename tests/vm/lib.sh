@@ -77,14 +77,19 @@ load_smc() {
 	ip link set lo up
 }
 
+# add_rxe_lo: the soft-RoCE device on lo, which may have been deleted since rxe_on_lo.
+add_rxe_lo() {
+	rdma link add rxe_lo type rxe netdev lo || fail "cannot make a soft-RoCE device on lo"
+	wait_for 'grep -q 7f00:0001 /sys/class/infiniband/rxe_lo/ports/1/gids/*' 20 "a GID of 127.0.0.1 at rxe_lo"
+}
+
 # rxe_on_lo: SMC-R over soft-RoCE on the loopback device. It works there, and not on a dummy or veth device,
 # because the MAC of lo really is zero.
 rxe_on_lo() {
 	need rdma modprobe ip
 	load_smc
 	modprobe -a ib_uverbs rdma_rxe || fail "cannot load rdma_rxe"
-	rdma link add rxe_lo type rxe netdev lo || fail "cannot make a soft-RoCE device on lo"
-	wait_for 'grep -q 7f00:0001 /sys/class/infiniband/rxe_lo/ports/1/gids/*' 20 "a GID of 127.0.0.1 at rxe_lo"
+	add_rxe_lo
 	# Our module would prefer its loopback device: a PNET ID that no network device has takes it out of the choice.
 	case $KERNEL in
 	6.12-*) ueid.py pnet-add NOLOOPBACK - loopback-ism 1 || fail "cannot take loopback-ism out of the choice" ;;

@@ -15,12 +15,13 @@ import sys
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/vm/tools"))
 from guest import PATIENCE, check, run, wait_for  # noqa: E402
+from rawtcp import EYECATCHER  # noqa: E402
 from smcdiag import dump  # noqa: E402
 from smcpair import CLC, CLC_TYPE, CONFIRM, IPPROTO_SMC, PORT, setup, shell  # noqa: E402
 
 ROUNDS = 20
 ENOUGH = 3  # connections that a server got
-EYECATCHER, ETH_P_IP = b"\xe2\xd4\xc3", 0x0800
+ETH_P_IP = 0x0800
 
 
 def close_while_connecting(packets):
@@ -28,7 +29,7 @@ def close_while_connecting(packets):
     client.setblocking(False)
     client.connect_ex(("127.0.0.1", PORT))
     packet = b""
-    while not (packet[CLC:CLC + 3] == EYECATCHER and packet[CLC_TYPE] == CONFIRM):
+    while not (packet[CLC:CLC + 4] == EYECATCHER and packet[CLC_TYPE] == CONFIRM):
         packet = packets.recv(4096)
     client.close()
 
@@ -71,7 +72,6 @@ for number in range(ROUNDS):
     if found == ENOUGH:
         break
     run("rdma", "link", "del", "rxe_lo")  # the next one is a first contact, too
-    shell("rdma link add rxe_lo type rxe netdev lo; "
-          "wait_for 'grep -q 7f00:0001 /sys/class/infiniband/rxe_lo/ports/1/gids/*' 20 'a GID of 127.0.0.1'")
+    shell("add_rxe_lo")
 print(f"{number + 1} rounds, {found} connections", flush=True)
 check("a server got a connection whose client had closed", found)
